@@ -1,0 +1,59 @@
+"""The exceptions users see: each carries its problems as sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: what, where, and what to try.
+
+    Attributes
+    ----------
+    sentence : str
+        One sentence that names the element, the value found and the remedy.
+    where : str
+        Path of the element, such as ``bodies.crank.mass``; empty when there is none.
+    line : int, optional
+        Line in the model file, from 1.
+    """
+
+    sentence: str
+    where: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.sentence if self.line is None else f"line {self.line}: {self.sentence}"
+
+
+class KinegradError(Exception):
+    """The base of all errors raised on purpose; `problems` lists what is wrong."""
+
+    def __init__(self, *problems: Problem | str):
+        self.problems = tuple(p if isinstance(p, Problem) else Problem(p) for p in problems)
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+
+class ExpressionError(KinegradError):
+    """A text that is not an expression of the language; `column` counts from 1."""
+
+    def __init__(self, sentence: str, column: int | None = None):
+        self.column = column
+        super().__init__(sentence)
+
+
+class ModelError(KinegradError):
+    """A model description that cannot be used."""
+
+
+class AssemblyError(KinegradError):
+    """A position, velocity or acceleration problem without a solution."""
+
+
+class SimulationError(KinegradError):
+    """A simulation that stopped early; `motion` holds what was computed, when there is something."""
+
+    def __init__(self, *problems: Problem | str, motion=None):
+        self.motion = motion
+        super().__init__(*problems)
