@@ -1,0 +1,5 @@
+"""Formulas in model files: a safe language, its exact derivatives, and tapes that compiled code evaluates."""
+
+from kinegrad.expressions.syntax import FUNCTIONS, RESERVED, Expression, parse
+
+__all__ = ["FUNCTIONS", "RESERVED", "Expression", "parse"]
