@@ -1,0 +1,284 @@
+"""The tree of joints that carries the joint coordinates, and the joints cut to get it.
+
+Bodies, the ground among them, are the nodes of a graph, and joints its edges; links are rows and never edges. Every
+loop is opened at one joint, by this rule:
+
+1. never a joint whose coordinate the model uses, unless the user asks for it;
+2. a spherical joint first, then the joint with most coordinates (a floating joint holds nothing and goes before all);
+3. the cut that leaves the shallowest tree;
+4. the last joint in the file.
+
+`loop_cutting` tells how the rule is applied to loops that share joints. A chain that no joint ties to the ground gets a
+floating joint at the body that makes it shallowest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kinegrad.coordinates.graph import Edge, Partition, middle, neighbours, path
+from kinegrad.coordinates.loop_cutting import shallowest_tree
+from kinegrad.errors import ModelError, Problem
+
+GROUND = "ground"
+
+#: Coordinates of a joint in the tree.
+COORDINATES = {
+    "fixed": 0,
+    "revolute": 1,
+    "prismatic": 1,
+    "screw": 1,
+    "cylindrical": 2,
+    "cardan": 2,
+    "planar": 3,
+    "spherical": 4,
+    "floating": 7,
+}
+#: Rows of a joint in the tree: the norm of its Euler parameters.
+TREE_ROWS = {"spherical": 1, "floating": 1}
+#: Rows that stand for a joint that is not in the tree.
+CLOSURE_ROWS = {
+    "fixed": 6,  # point, three dot products
+    "revolute": 6,  # point, axis
+    "prismatic": 9,  # two directions, alignment
+    "screw": 7,  # axis, alignment, pitch
+    "cylindrical": 6,  # axis, alignment
+    "cardan": 4,  # point, one dot product
+    "planar": 4,  # normal, distance
+    "spherical": 3,  # point
+    "floating": 0,
+    "link": 1,  # distance
+}
+TRY_ALL_ROOTS = 64  # bodies of a free chain; in longer ones only the middle is tried
+
+
+class JointLike(Protocol):
+    """What is asked of a joint: its type, its two markers written ``body.marker``, and whether the file cuts it."""
+
+    type: str
+    between: Sequence[str]
+    cut: bool
+
+
+@dataclass(frozen=True)
+class TreeEdge:
+    """A joint of the tree; `reversed` when it leads from its second body to its first."""
+
+    joint: str
+    type: str
+    parent: str
+    child: str
+    reversed: bool
+
+
+@dataclass(frozen=True)
+class SpanningTree:
+    """The joints that carry coordinates, and what became of the others.
+
+    Attributes
+    ----------
+    edges : tuple of TreeEdge
+        One per moving body; parents come before children and every subtree is contiguous.
+    cut : tuple of str
+        Joints replaced by closure rows, in the order of the file.
+    free : tuple of str
+        Floating joints added for chains that no joint ties to the ground.
+    links : tuple of str
+        Distance links, which are rows in any case.
+    measured : tuple of str
+        Cut joints whose coordinate the model uses: it has to be measured from markers.
+    closure_rows : int
+        Rows of the cut joints and of the links.
+    """
+
+    edges: tuple[TreeEdge, ...]
+    cut: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
+    closure_rows: int = 0
+
+    @property
+    def depths(self) -> dict[str, int]:
+        """Number of joints between the ground and each body."""
+        depths = {GROUND: 0}
+        for edge in self.edges:
+            depths[edge.child] = depths[edge.parent] + 1
+        return depths
+
+    @property
+    def depth(self) -> int:
+        """Number of joints between the ground and the farthest body."""
+        return max(self.depths.values())
+
+    @property
+    def n_coordinates(self) -> int:
+        """Length of q."""
+        return sum(COORDINATES[edge.type] for edge in self.edges)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows the topology asks for: norms of Euler parameters, closures of cut joints, links."""
+        return self.closure_rows + sum(TREE_ROWS.get(edge.type, 0) for edge in self.edges)
+
+
+def span(
+    bodies: Sequence[str],
+    joints: Mapping[str, JointLike],
+    *,
+    used: Collection[str] = (),
+    cut: Collection[str] = (),
+) -> SpanningTree:
+    """The spanning tree of `bodies` and `joints` by the rule of this module.
+
+    Parameters
+    ----------
+    bodies : sequence of str
+        The moving bodies in the order of the file, without the ground.
+    joints : mapping of str to joint
+        In the order of the file.
+    used : collection of str
+        Joints whose coordinate the model uses; they are cut only when asked for.
+    cut : collection of str
+        Joints to cut. They go before the joints the file marks with ``cut: true``, and a mark gives way when its loop
+        is open already.
+    """
+    types = {name: joint.type for name, joint in joints.items()}
+    edges = _edges(bodies, joints)
+    asked = _asked_cuts(edges, joints, cut)
+    remaining = [edge for edge in edges if edge.name not in asked]
+    _refuse_used_loops(remaining, used)
+
+    def preference(edge: Edge) -> tuple[int, int]:
+        """Class of a joint: the smaller, the more it should stay in the tree."""
+        if edge.name in used:
+            return (0, 0)
+        return ({"spherical": 2, "floating": 3}.get(types[edge.name], 1), COORDINATES[types[edge.name]])
+
+    tree, free = [], []
+    for members, chain in _chains(bodies, remaining):
+        if GROUND in members:
+            tree += shallowest_tree(chain, GROUND, preference)[1]
+            continue
+        roots = members if len(members) <= TRY_ALL_ROOTS else sorted(middle(chain, members[0]), key=members.index)
+        trees = {root: shallowest_tree(chain, root, preference) for root in roots}
+        root = min(roots, key=lambda body: trees[body][0])  # the first in the file among equals
+        name = f"{root}_free"
+        while name in types or name in bodies:
+            name += "_"
+        types[name] = "floating"
+        free.append(name)
+        tree += [Edge(name, GROUND, root, len(types)), *trees[root][1]]
+
+    kept = {edge.name for edge in tree}
+    left_out = tuple(edge.name for edge in edges if edge.name not in kept)
+    links = tuple(name for name, joint in joints.items() if joint.type == "link")
+    return SpanningTree(
+        edges=_from_the_ground(tree, types),
+        cut=left_out,
+        free=tuple(free),
+        links=links,
+        measured=tuple(name for name in left_out if name in used),
+        closure_rows=sum(CLOSURE_ROWS[types[name]] for name in left_out + links),
+    )
+
+
+def _edges(bodies: Sequence[str], joints: Mapping[str, JointLike]) -> list[Edge]:
+    """Edges of all joints but links."""
+    known = {GROUND, *bodies}
+    edges, problems = [], []
+    for index, (name, joint) in enumerate(joints.items()):
+        a, b = (marker.split(".")[0] for marker in joint.between)
+        sentence = ""
+        if joint.type not in CLOSURE_ROWS:
+            sentence = f"has the type {joint.type!r}; choose one of {', '.join(CLOSURE_ROWS)}."
+        elif not {a, b} <= known:
+            sentence = f"names the body {b if a in known else a!r}, which the model lacks."
+        elif a == b:
+            sentence = f"connects the body {a!r} to itself; name two different bodies."
+        elif joint.type != "link":
+            edges.append(Edge(name, a, b, index))
+        if sentence:
+            problems.append(Problem(f"joint {name!r} {sentence}", f"joints.{name}"))
+    if problems:
+        raise ModelError(*problems)
+    return edges
+
+
+def _asked_cuts(edges: list[Edge], joints: Mapping[str, JointLike], cut: Collection[str]) -> set[str]:
+    """Names of the joints cut because the caller or the file says so; one that opens no loop is refused."""
+    by_name = {edge.name: edge for edge in edges}
+    problems = []
+    for name in cut:
+        if name not in joints:
+            problems.append(f"there is no joint {name!r} to cut; the joints are {', '.join(joints) or 'none at all'}.")
+        elif name not in by_name:
+            problems.append(f"joint {name!r} is a link: it is never in the tree, so there is nothing to cut.")
+    if problems:
+        raise ModelError(*problems)
+    marked = [edge.name for edge in edges if joints[edge.name].cut and edge.name not in cut]
+    opened: list[Edge] = []
+    for name in [*dict.fromkeys(cut), *marked]:
+        edge = by_name[name]
+        others = [other for other in edges if other not in opened and other is not edge]
+        if path(others, edge.a, edge.b) is not None:
+            opened.append(edge)
+        elif name in cut or not cut:
+            problems.append(_why_not_cut(edge, edges, opened))
+    if problems:
+        raise ModelError(*problems)
+    return {edge.name for edge in opened}
+
+
+def _why_not_cut(edge: Edge, edges: list[Edge], opened: list[Edge]) -> Problem:
+    """What is wrong with cutting `edge` after the joints in `opened`."""
+    if path([other for other in edges if other is not edge], edge.a, edge.b) is None:
+        reason = f"it is in no loop, and nothing else ties {edge.a!r} to {edge.b!r}. Leave it uncut."
+    else:
+        names = " and ".join(repr(other.name) for other in opened)
+        reason = f"cutting {names} has opened its loop already. Cut one joint per loop."
+    return Problem(f"joint {edge.name!r} cannot be cut: {reason}", f"joints.{edge.name}")
+
+
+def _refuse_used_loops(edges: list[Edge], used: Collection[str]) -> None:
+    """Raise for each loop in which the model uses the coordinate of every joint."""
+    together, kept, problems = Partition(), [], []
+    for edge in (edge for edge in edges if edge.name in used):
+        if together.join(edge.a, edge.b):
+            kept.append(edge)
+            continue
+        loop = sorted([edge, *path(kept, edge.a, edge.b)], key=lambda joint: joint.index)
+        sentence = (
+            f"the loop of joints {', '.join(repr(joint.name) for joint in loop)} cannot be opened by itself, because "
+            f"the model uses the coordinate of each. Mark one with `cut: true`, or refer to a marker instead."
+        )
+        problems.append(Problem(sentence, f"joints.{edge.name}"))
+    if problems:
+        raise ModelError(*problems)
+
+
+def _chains(bodies: Sequence[str], edges: list[Edge]) -> list[tuple[list[str], list[Edge]]]:
+    """Bodies that joints tie together, with these joints; the chain of the ground first."""
+    together = Partition(edges)
+    chains: dict[str, tuple[list[str], list[Edge]]] = {}
+    for body in (GROUND, *bodies):
+        chains.setdefault(together.find(body), ([], []))[0].append(body)
+    for edge in edges:
+        chains[together.find(edge.a)][1].append(edge)
+    return list(chains.values())
+
+
+def _from_the_ground(tree: list[Edge], types: Mapping[str, str]) -> tuple[TreeEdge, ...]:
+    """The edges of `tree` in depth-first order, joints of one body in the order of the file."""
+    at = neighbours(sorted(tree, key=lambda edge: edge.index, reverse=True))
+    ordered: list[TreeEdge] = []
+    stack: list[tuple[str, Edge | None]] = [(GROUND, None)]
+    while stack:
+        body, arrival = stack.pop()
+        if arrival is not None:
+            parent = arrival.other(body)
+            ordered.append(TreeEdge(arrival.name, types[arrival.name], parent, body, reversed=parent != arrival.a))
+        stack += [(edge.other(body), edge) for edge in at.get(body, ()) if edge is not arrival]
+    return tuple(ordered)
