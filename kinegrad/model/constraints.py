@@ -1,0 +1,163 @@
+"""Constraints, drivers, starting values and objectives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+
+from kinegrad.model.element import Element
+from kinegrad.model.forces import both_or_none
+from kinegrad.model.values import (
+    TABLE,
+    FrozenDict,
+    MarkerName,
+    MarkerPair,
+    MeasureName,
+    Number,
+    NumberOrVector3,
+    Vector3,
+    Vector4,
+    show,
+)
+
+POINTS = "two points, written body.marker"
+VECTORS = "two vector markers, written body.marker"
+
+
+class Constraint(Element):
+    """What all constraints are."""
+
+
+class Coincidence(Constraint):
+    """Two points that coincide: three rows."""
+
+    type: Literal["coincidence"] = "coincidence"
+    between: MarkerPair = Field(description=POINTS)
+
+
+class Distance(Constraint):
+    """Two points at a distance: one row."""
+
+    type: Literal["distance"] = "distance"
+    between: MarkerPair = Field(description=POINTS)
+    distance: Number = Field(description="the distance [m], larger than zero")
+
+
+class Dot(Constraint):
+    """Two unit vectors with a given dot product: one row."""
+
+    type: Literal["dot"] = "dot"
+    between: MarkerPair = Field(description=VECTORS)
+    value: Number = Field(0.0, description="the dot product, between -1 and 1")
+
+
+class Angle(Constraint):
+    """Two vectors at an angle, from 0 to pi: one row."""
+
+    type: Literal["angle"] = "angle"
+    between: MarkerPair = Field(description=VECTORS)
+    value: Number = Field(description="the angle [rad]")
+
+
+class Linear(Constraint):
+    """A linear combination of measures with a given value: gears, racks, belts."""
+
+    type: Literal["linear"] = "linear"
+    terms: Annotated[dict[str, Number], TABLE, AfterValidator(FrozenDict)] = Field(
+        description="{measure: factor}; the sum of factor times measure is held"
+    )
+    value: Number = Field(0.0, description="the value of the sum")
+
+
+class Guidance(Constraint):
+    """A measure, or a point, that follows a given course in time."""
+
+    type: Literal["guidance"] = "guidance"
+    measure: MeasureName | None = Field(None, description="the measure that is guided")
+    marker: MarkerName | None = Field(None, description="the point that is guided, written body.marker")
+    value: NumberOrVector3 = Field(description="expression in t and parameters; three of them for a marker")
+
+    @model_validator(mode="after")
+    def _one_form(self):
+        if (self.measure is None) == (self.marker is None):
+            raise ValueError(f"has {both_or_none(self, 'measure', 'marker')}; give one of them.")
+        if self.marker is not None and not isinstance(self.value, tuple):
+            raise ValueError(f"guides a marker with the value {show(self.value)}; give three components [x, y, z].")
+        if self.measure is not None and isinstance(self.value, tuple):
+            raise ValueError(f"guides a measure with {len(self.value)} values; give one number or expression.")
+        return self
+
+
+CONSTRAINTS = {
+    constraint.model_fields["type"].default: constraint
+    for constraint in (Coincidence, Distance, Dot, Angle, Linear, Guidance)
+}
+
+
+class Driver(Element):
+    """A measure with a given course in time; it takes one freedom away."""
+
+    measure: MeasureName = Field(description="the measure that is driven")
+    value: Number = Field(description="its value, an expression in t and parameters")
+
+
+class Freedom(Element):
+    """The starting value of a measure that moves freely."""
+
+    position: Number = Field(description="value of the measure at t = 0")
+    velocity: Number = Field(0.0, description="its rate at t = 0")
+
+
+class SphericalStart(Element):
+    """The orientation a spherical joint starts with: second body seen from the first, in the first body's frame."""
+
+    rotation: Vector3 | None = Field(None, description="rotation vector [rad]")
+    euler_parameters: Vector4 | None = Field(None, description="Euler parameters, scalar first; made of unit length")
+    angular_velocity: Vector3 = Field((0.0, 0.0, 0.0), description="angular velocity [rad/s]")
+
+    @model_validator(mode="after")
+    def _one_orientation(self):
+        if (self.rotation is None) == (self.euler_parameters is None):
+            raise ValueError(f"has {both_or_none(self, 'rotation', 'euler_parameters')}; give one of them.")
+        return self
+
+
+class FloatingStart(SphericalStart):
+    """The position and orientation a floating joint starts with, in the first body's frame."""
+
+    position: Vector3 = Field(description="from the first to the second marker [m]")
+    velocity: Vector3 = Field((0.0, 0.0, 0.0), description="its rate seen from the first body [m/s]")
+
+
+def _start_kind(value: Any) -> str:
+    if isinstance(value, Freedom | SphericalStart):
+        return {Freedom: "<freedom>", SphericalStart: "<spherical>", FloatingStart: "<floating>"}[type(value)]
+    if not isinstance(value, dict):
+        return "<freedom>"
+    turns = any(key in value for key in ("rotation", "euler_parameters", "angular_velocity"))
+    moves = [value[key] for key in ("position", "velocity") if key in value]
+    if any(isinstance(entry, list | tuple) for entry in moves) or (turns and moves):
+        return "<floating>"
+    return "<spherical>" if turns else "<freedom>"
+
+
+Start = Annotated[
+    Annotated[Freedom, Tag("<freedom>")]
+    | Annotated[SphericalStart, Tag("<spherical>")]
+    | Annotated[FloatingStart, Tag("<floating>")],
+    Discriminator(_start_kind),
+]
+
+
+class Objective(Element):
+    """A number that a whole motion gives: an integral over time, or a value at the end."""
+
+    integral: Number | None = Field(None, description="expression that is integrated from 0 to t_end")
+    final: Number | None = Field(None, description="expression whose value at t_end is taken")
+
+    @model_validator(mode="after")
+    def _one_form(self):
+        if (self.integral is None) == (self.final is None):
+            raise ValueError(f"has {both_or_none(self, 'integral', 'final')}; give one of them.")
+        return self

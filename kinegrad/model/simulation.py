@@ -1,0 +1,179 @@
+"""What `run` and `gradient` do unless told otherwise: time, coordinate set, formulation, integrator.
+
+Numbers may be expressions in parameters; they are not differentiated.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
+
+from kinegrad.model.element import Element, closest
+from kinegrad.model.values import NUMBER_SCHEMA, Number, show, to_number
+
+
+def _projection(value: Any):
+    if value == "every-step":
+        return value
+    if isinstance(value, str) and value.replace("_", "-").startswith("every"):
+        raise ValueError(f"is {show(value)}; every-step or a threshold (a number) is needed.")
+    return to_number(value)
+
+
+Projection = Annotated[
+    Any,
+    PlainValidator(_projection),
+    WithJsonSchema({"anyOf": [{"const": "every-step"}, *NUMBER_SCHEMA["anyOf"]]}),
+]
+
+
+class Formulation(Element):
+    """What is solved in a step; the two options here are those of its Newton iterations."""
+
+    tolerance: Number = Field(1e-10, description="Newton iterations end when the step is smaller than this")
+    max_iterations: Annotated[int, Field(strict=True)] = Field(25, description="Newton iterations allowed in a step")
+
+
+class ALI3P(Formulation):
+    """Augmented Lagrangian of index 3 with projections of velocities and accelerations."""
+
+    type: Literal["ali3p"] = "ali3p"
+    penalty: Number = Field(1e9, description="penalty factor of the constraints")
+    projection_scale: Number = Field(1.0, description="factor of the weights in the projections")
+    projection: Projection = Field(
+        "every-step", description="every-step, or the constraint violation above which projections run"
+    )
+
+
+class MatrixR(Formulation):
+    """Independent coordinates: the degrees of freedom of the model."""
+
+    type: Literal["matrix-r"] = "matrix-r"
+    reselect_below: Number = Field(
+        1e-3, description="choose other coordinates when the smallest pivot falls below this"
+    )
+
+
+class Stabilised(Formulation):
+    """A formulation at acceleration level, whose drift is damped like an oscillator."""
+
+    frequency: Number = Field(10.0, description="natural frequency of the drift [rad/s]")
+    damping: Number = Field(1.0, description="damping ratio of the drift")
+
+
+class Index1(Stabilised):
+    """Lagrange multipliers at acceleration level with Baumgarte stabilisation."""
+
+    type: Literal["index1"] = "index1"
+
+
+class Penalty(Stabilised):
+    """Penalties at acceleration level."""
+
+    type: Literal["penalty"] = "penalty"
+    penalty: Number = Field(1e9, description="penalty factor of the constraints")
+
+
+class UdwadiaKalaba(Stabilised):
+    """Accelerations nearest to the unconstrained ones."""
+
+    type: Literal["udwadia-kalaba"] = "udwadia-kalaba"
+
+
+class Recursive(Stabilised):
+    """Recursions over the tree of joints; closure rows as in index1."""
+
+    type: Literal["recursive"] = "recursive"
+
+
+class Integrator(Element):
+    """How time advances."""
+
+
+class Newmark(Integrator):
+    """Newmark's method; the trapezoidal rule by default."""
+
+    type: Literal["newmark"] = "newmark"
+    beta: Number = Field(0.25, description="weight of the new acceleration in the position")
+    gamma: Number = Field(0.5, description="weight of the new acceleration in the velocity")
+
+
+class HHT(Integrator):
+    """Hilber, Hughes and Taylor's method."""
+
+    type: Literal["hht"] = "hht"
+    alpha: Number = Field(-0.05, description="numerical damping, from -1/3 (most) to 0 (none)")
+
+
+class GeneralizedAlpha(Integrator):
+    """Chung and Hulbert's method."""
+
+    type: Literal["generalized-alpha"] = "generalized-alpha"
+    rho_inf: Number = Field(0.8, description="spectral radius at infinite frequency, from 0 (most damping) to 1 (none)")
+
+
+class RungeKutta4(Integrator):
+    """The classical explicit Runge-Kutta method of order 4."""
+
+    type: Literal["rk4"] = "rk4"
+
+
+class RungeKutta54(Integrator):
+    """Explicit Runge-Kutta 5(4) with error control."""
+
+    type: Literal["rk54"] = "rk54"
+    tolerance: Number = Field(1e-8, description="error allowed in a step")
+
+
+FORMULATIONS = {
+    kind.model_fields["type"].default: kind for kind in (ALI3P, MatrixR, Index1, Penalty, UdwadiaKalaba, Recursive)
+}
+INTEGRATORS = {
+    kind.model_fields["type"].default: kind for kind in (Newmark, HHT, GeneralizedAlpha, RungeKutta4, RungeKutta54)
+}
+COORDINATES = ("joint", "natural", "reference-point")
+
+
+def by_type(kinds: dict[str, type[Element]]) -> Any:
+    """Annotation of an element of one of `kinds`, chosen by its key ``type``."""
+    tagged = [Annotated[kind, Tag(f"<{name}>")] for name, kind in kinds.items()]
+    union = tagged[0]
+    for entry in tagged[1:]:
+        union = union | entry
+    return Annotated[
+        union | Annotated[Any, PlainValidator(lambda value: refuse_type(kinds, value)), Tag("<unknown>")],
+        Discriminator(lambda value: _kind_tag(kinds, value)),
+    ]
+
+
+def _kind_tag(kinds: dict[str, type[Element]], value: Any) -> str:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return f"<{kind}>" if isinstance(kind, str) and kind in kinds else "<unknown>"
+
+
+def refuse_type(kinds: dict[str, type[Element]], value: Any):
+    """Raise the fragment for `value`, whose key ``type`` is missing or names none of `kinds`."""
+    names = ", ".join(kinds)
+    if not isinstance(value, dict):
+        raise ValueError(f"is {show(value)}; a mapping with the key type ({names}) is needed.")
+    if "type" not in value:
+        raise ValueError(f"has no type; add type: one of {names}.")
+    found = value["type"]
+    raise ValueError(f"has the unknown type {show(found)}{closest(found, kinds)}; types here: {names}.")
+
+
+class Simulation(Element):
+    """The defaults of `run` and `gradient`."""
+
+    t_end: Number | None = Field(None, description="end of the simulation [s]; it starts at 0")
+    step: Number = Field(1e-3, description="time step [s]; the last one is shortened to meet t_end")
+    output_step: Number | None = Field(
+        None, description="interval of the results that are kept [s]; each step when absent"
+    )
+    coordinates: Literal["joint", "natural", "reference-point"] = Field("joint", description="the coordinate set")
+    body_point: Literal["com", "origin"] = Field(
+        "com", description="joint set: the point that carries each body's motion"
+    )
+    formulation: by_type(FORMULATIONS) = Field(ALI3P(), description="what is solved in a step: {type, options}")
+    integrator: by_type(INTEGRATORS) = Field(Newmark(), description="how time advances: {type, options}")
