@@ -1,0 +1,430 @@
+"""Graphs of numbers: built by ordinary arithmetic, differentiated exactly, evaluated for floats or complex numbers.
+
+Equal sub-expressions are one node of a graph, so derivatives stay small: the gradient of a product of n factors has
+of the order of n nodes, not n². Operands have smaller indices than the results made of them, so that the order of the
+indices is an order of evaluation.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kinegrad.errors import ExpressionError
+from kinegrad.expressions import syntax
+from kinegrad.expressions.arithmetic import OPERATIONS, finite, powi
+from kinegrad.expressions.syntax import Expression
+
+MAX_INTEGER_EXPONENT = 1_000_000
+
+
+class Scalar:
+    """A number that a graph computes; `+ - * / **` with scalars and plain numbers make new ones."""
+
+    __slots__ = ("graph", "index")
+    __array_ufunc__ = None  # a NumPy number on the left leaves the operation to us
+
+    def __init__(self, graph: Graph, index: int):
+        self.graph = graph
+        self.index = index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scalar) and self.graph is other.graph and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((id(self.graph), self.index))
+
+    def __repr__(self) -> str:
+        graph, i = self.graph, self.index
+        if graph.operation(self) in ("input", "constant"):
+            return f"<Scalar {graph.payload[i]}>"
+        return f"<Scalar {graph.operations[i]}{graph.operands[i]}>"
+
+    def __add__(self, other):
+        return self.graph.add(self, other)
+
+    def __radd__(self, other):
+        return self.graph.add(other, self)
+
+    def __sub__(self, other):
+        return self.graph.subtract(self, other)
+
+    def __rsub__(self, other):
+        return self.graph.subtract(other, self)
+
+    def __mul__(self, other):
+        return self.graph.multiply(self, other)
+
+    def __rmul__(self, other):
+        return self.graph.multiply(other, self)
+
+    def __truediv__(self, other):
+        return self.graph.divide(self, other)
+
+    def __rtruediv__(self, other):
+        return self.graph.divide(other, self)
+
+    def __pow__(self, other):
+        return self.graph.power(self, other)
+
+    def __rpow__(self, other):
+        return self.graph.power(other, self)
+
+    def __neg__(self):
+        return self.graph.negate(self)
+
+    def __pos__(self):
+        return self
+
+
+class Graph:
+    """The owner of nodes: for node i, `operations[i]`, the indices `operands[i]`, and `payload[i]`.
+
+    The payload is the value of a constant, the name of an input, the exponent of an integer power; else None.
+    """
+
+    def __init__(self):
+        self.operations: list[str] = []
+        self.operands: list[tuple[int, ...]] = []
+        self.payload: list = []
+        self._known: dict[tuple, int] = {}
+        self._derivatives: dict[tuple[int, int], Scalar] = {}
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    def _node(self, operation: str, operands: tuple[int, ...] = (), payload=None) -> Scalar:
+        key = (operation, operands, payload.hex() if isinstance(payload, float) else payload)
+        index = self._known.setdefault(key, len(self.operations))
+        if index == len(self.operations):
+            self.operations.append(operation)
+            self.operands.append(operands)
+            self.payload.append(payload)
+        return Scalar(self, index)
+
+    # --- leaves and looks ---
+
+    def constant(self, value: float) -> Scalar:
+        """The node of a plain number."""
+        return self._node("constant", payload=float(value))
+
+    def input(self, name: str) -> Scalar:
+        """The node of a number that is given at evaluation; one for each name."""
+        return self._node("input", payload=name)
+
+    def operation(self, x: Scalar) -> str:
+        """The name of the operation that makes x: "input", "constant", "add"..."""
+        return self.operations[x.index]
+
+    def constant_value(self, x: Scalar) -> float | None:
+        """The value when x is a constant, else None."""
+        return self.payload[x.index] if self.operations[x.index] == "constant" else None
+
+    def needed(self, outputs: Iterable[Scalar]) -> list[int]:
+        """The indices of the outputs and all they are made of, in order of evaluation."""
+        seen: set[int] = set()
+        stack = [x.index for x in outputs]
+        while stack:
+            i = stack.pop()
+            if i not in seen:
+                seen.add(i)
+                stack.extend(self.operands[i])
+        return sorted(seen)
+
+    def inputs_of(self, *outputs: Scalar) -> list[Scalar]:
+        """The inputs that the outputs depend on, in the order in which they were made."""
+        return [Scalar(self, i) for i in self.needed(outputs) if self.operations[i] == "input"]
+
+    # --- operations ---
+
+    def _scalar(self, x) -> Scalar:
+        if isinstance(x, Scalar):
+            if x.graph is not self:
+                raise ValueError("scalars of two graphs cannot be combined")
+            return x
+        return self.constant(x)
+
+    def _apply(self, operation: str, *arguments) -> Scalar:
+        """A node of `operation`, or a constant when all arguments are and the result is finite."""
+        scalars = [self._scalar(x) for x in arguments]
+        values = [self.constant_value(x) for x in scalars]
+        if None not in values:
+            result = OPERATIONS[operation](*values)
+            if finite(result):
+                return self.constant(result)
+        return self._node(operation, tuple(x.index for x in scalars))
+
+    def _two(self, a, b) -> tuple[Scalar, Scalar, float | None, float | None]:
+        a, b = self._scalar(a), self._scalar(b)
+        return a, b, self.constant_value(a), self.constant_value(b)
+
+    def add(self, a, b) -> Scalar:
+        """a + b"""
+        a, b, x, y = self._two(a, b)
+        if x == 0.0:
+            return b
+        if y == 0.0:
+            return a
+        return self._apply("add", *sorted((a, b), key=lambda s: s.index))
+
+    def subtract(self, a, b) -> Scalar:
+        """a - b"""
+        a, b, x, y = self._two(a, b)
+        if y == 0.0:
+            return a
+        return self.negate(b) if x == 0.0 else self._apply("subtract", a, b)
+
+    def multiply(self, a, b) -> Scalar:
+        """a * b"""
+        a, b, x, y = self._two(a, b)
+        if x == 0.0 or y == 0.0:
+            return self.constant(0.0)
+        for value, other in ((x, b), (y, a)):
+            if value == 1.0:
+                return other
+            if value == -1.0:
+                return self.negate(other)
+        return self._apply("multiply", *sorted((a, b), key=lambda s: s.index))
+
+    def divide(self, a, b) -> Scalar:
+        """a / b"""
+        a, b, x, y = self._two(a, b)
+        if y == 1.0:
+            return a
+        if y == -1.0:
+            return self.negate(a)
+        if x == 0.0 and y != 0.0:
+            return a
+        return self._apply("divide", a, b)
+
+    def negate(self, a) -> Scalar:
+        """-a"""
+        a = self._scalar(a)
+        if self.operation(a) == "negate":
+            return Scalar(self, self.operands[a.index][0])
+        return self._apply("negate", a)
+
+    def power(self, a, b) -> Scalar:
+        """a ** b; a constant whole exponent becomes products, so that a may be negative."""
+        a, b, x, y = self._two(a, b)
+        if y is None:
+            return self.constant(1.0) if x == 1.0 else self._apply("power", a, b)
+        if y == 0.5:
+            return self._apply("sqrt", a)
+        if not y.is_integer() or abs(y) > MAX_INTEGER_EXPONENT:
+            return self._apply("power", a, b)
+        n = int(y)
+        if n == 0:
+            return self.constant(1.0)
+        if n == 1:
+            return a
+        if n == 2:
+            return a * a
+        if n == -1:
+            return self.divide(1.0, a)
+        if x is not None and finite(powi(x, n)):
+            return self.constant(powi(x, n))
+        return self._node("powi", (a.index,), n)
+
+    # --- derivatives ---
+
+    def derivative(self, y: Scalar, x: Scalar) -> Scalar:
+        """dy/dx by an input x."""
+        key = (y.index, x.index)
+        if key not in self._derivatives:
+            self._derivatives[key] = self.gradient(y, [x])[0]
+        return self._derivatives[key]
+
+    def gradient(self, y: Scalar, inputs: Sequence[Scalar]) -> list[Scalar]:
+        """dy/dx for each x of `inputs`, by one reverse sweep."""
+        y = self._scalar(y)
+        order = self.needed([y])
+        moved = {x.index for x in inputs}
+        for i in order:
+            if any(k in moved for k in self.operands[i]):
+                moved.add(i)
+        adjoint = {y.index: self.constant(1.0)}
+        for i in reversed(order):
+            if i not in adjoint:
+                continue
+            for position, k in enumerate(self.operands[i]):
+                if k in moved:
+                    term = adjoint[i] * self._partial(Scalar(self, i), position)
+                    adjoint[k] = adjoint[k] + term if k in adjoint else term
+        zero = self.constant(0.0)
+        return [adjoint.get(x.index, zero) for x in inputs]
+
+    def _partial(self, y: Scalar, position: int) -> Scalar:
+        """The partial of y by its operand at `position`."""
+        arguments = [Scalar(self, k) for k in self.operands[y.index]]
+        if self.operation(y) == "powi":
+            n = self.payload[y.index]
+            return n * arguments[0] ** (n - 1)
+        return PARTIALS[self.operation(y)][position](y, *arguments)
+
+
+def _function(operation: str, doc: str) -> Callable[[Scalar], Scalar]:
+    def function(x: Scalar) -> Scalar:
+        return x.graph._apply(operation, x)
+
+    function.__name__ = function.__qualname__ = operation
+    function.__doc__ = doc
+    return function
+
+
+sqrt = _function("sqrt", "The square root of x.")
+sin = _function("sin", "The sine of x.")
+cos = _function("cos", "The cosine of x.")
+tan = _function("tan", "The tangent of x.")
+asin = _function("asin", "The angle in [-π/2, π/2] whose sine is x.")
+acos = _function("acos", "The angle in [0, π] whose cosine is x.")
+atan = _function("atan", "The angle in (-π/2, π/2) whose tangent is x.")
+exp = _function("exp", "e to the power x.")
+log = _function("log", "The natural logarithm of x.")
+tanh = _function("tanh", "The hyperbolic tangent of x.")
+sech2 = _function("sech2", "1 - tanh(x)**2: the derivative of tanh, not part of the language.")
+
+
+def atan2(y: Scalar | float, x: Scalar | float) -> Scalar:
+    """The angle of the point (x, y) in (-π, π]; one of the two is a Scalar."""
+    graph = (y if isinstance(y, Scalar) else x).graph
+    return graph._apply("atan2", y, x)
+
+
+PARTIALS: dict[str, tuple[Callable[..., Scalar], ...]] = {
+    "add": (lambda y, a, b: y.graph.constant(1.0), lambda y, a, b: y.graph.constant(1.0)),
+    "subtract": (lambda y, a, b: y.graph.constant(1.0), lambda y, a, b: y.graph.constant(-1.0)),
+    "multiply": (lambda y, a, b: b, lambda y, a, b: a),
+    "divide": (lambda y, a, b: 1.0 / b, lambda y, a, b: -(y / b)),
+    "negate": (lambda y, a: y.graph.constant(-1.0),),
+    "power": (lambda y, a, b: b * a ** (b - 1.0), lambda y, a, b: y * log(a)),
+    "sqrt": (lambda y, a: 0.5 / y,),
+    "sin": (lambda y, a: cos(a),),
+    "cos": (lambda y, a: -sin(a),),
+    "tan": (lambda y, a: 1.0 + y * y,),
+    "asin": (lambda y, a: 1.0 / sqrt((1.0 - a) * (1.0 + a)),),
+    "acos": (lambda y, a: -1.0 / sqrt((1.0 - a) * (1.0 + a)),),
+    "atan": (lambda y, a: 1.0 / (1.0 + a * a),),
+    "exp": (lambda y, a: y,),
+    "log": (lambda y, a: 1.0 / a,),
+    "tanh": (lambda y, a: sech2(a),),
+    "sech2": (lambda y, a: -2.0 * tanh(a) * y,),
+    "atan2": (lambda y, a, b: b / (a * a + b * b), lambda y, a, b: -a / (a * a + b * b)),
+}
+"""The partials of each operation by its operands, as functions of its result y and the operands."""
+
+
+def evaluate(outputs: Sequence[Scalar], values: Mapping[Scalar | str, complex]) -> list:
+    """The numbers of `outputs`, floats or complex, for `values` of the inputs (keys are scalars or names)."""
+    if not outputs:
+        return []
+    graph = outputs[0].graph
+    given = {graph.payload[k.index] if isinstance(k, Scalar) else k: v for k, v in values.items()}
+    result: dict[int, complex] = {}
+    for i in graph.needed(outputs):
+        operation, payload = graph.operations[i], graph.payload[i]
+        if operation == "constant":
+            result[i] = payload
+        elif operation == "input":
+            value = given[payload]
+            result[i] = complex(value) if isinstance(value, complex) else float(value)
+        else:
+            arguments = [result[k] for k in graph.operands[i]]
+            result[i] = OPERATIONS[operation](*arguments, *(() if payload is None else (payload,)))
+    return [result[x.index] for x in outputs]
+
+
+# --- from syntax to scalars -------------------------------------------------------------------------------------------
+
+Vector = tuple[Scalar, Scalar, Scalar]
+Resolve = Callable[[str, int | None], Scalar | Vector]
+
+
+def scalarise(expression: Expression, graph: Graph, resolve: Resolve) -> Scalar | Vector:
+    """The scalar, or the three scalars of a vector, that `expression` computes.
+
+    Parameters
+    ----------
+    resolve : callable
+        ``resolve(dotted_name, index)`` gives a Scalar or a 3-tuple of Scalars, or raises an ExpressionError. Suffixes
+        such as ``.x`` are part of the name; ``t`` is a name, ``pi`` is not.
+    """
+    return _scalarise(expression.tree, graph, resolve)
+
+
+def _scalarise(node: syntax.Node, graph: Graph, resolve: Resolve) -> Scalar | Vector:
+    match node:
+        case syntax.Number(value):
+            return graph.constant(value)
+        case syntax.Pi():
+            return graph.constant(math.pi)
+        case syntax.Name(dotted, index):
+            return resolve(dotted, index)
+        case syntax.Negative(operand):
+            result = _scalarise(operand, graph, resolve)
+            return tuple(-x for x in result) if isinstance(result, tuple) else -result
+        case syntax.Power(base, exponent):
+            left, right = _scalarise(base, graph, resolve), _scalarise(exponent, graph, resolve)
+            return _number(node, left) ** _number(node, right)
+        case syntax.Sum(parts) | syntax.Product(parts):
+            result = _scalarise(parts[0][1], graph, resolve)
+            for sign, part in parts[1:]:
+                result = _combine(node, sign, result, _scalarise(part, graph, resolve))
+            return result
+    arguments = []
+    for argument in node.arguments:
+        arguments.append(_scalarise(argument, graph, resolve))
+    return _call(node, graph, arguments)
+
+
+def _combine(node: syntax.Node, sign: str, a: Scalar | Vector, b: Scalar | Vector) -> Scalar | Vector:
+    """a sign b for numbers and vectors."""
+    operation = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}[sign]
+    vectors = (isinstance(a, tuple), isinstance(b, tuple))
+    if vectors == (False, False):
+        return operation(a, b)
+    if sign in "+-" and vectors == (True, True):
+        return tuple(operation(x, y) for x, y in zip(a, b, strict=True))
+    if sign in "*/" and vectors == (True, False):
+        return tuple(operation(x, b) for x in a)
+    if sign == "*" and vectors == (False, True):
+        return tuple(operation(a, y) for y in b)
+    text = _quoted(node)
+    if sign in "+-":
+        raise ExpressionError(f"{text} adds a number and a vector; both must be numbers or both vectors.")
+    if sign == "/":
+        raise ExpressionError(f"{text} divides by a vector; only numbers divide.")
+    raise ExpressionError(f"{text} multiplies two vectors; write dot(a, b) or cross(a, b).")
+
+
+def _call(node: syntax.Call, graph: Graph, arguments: list[Scalar | Vector]) -> Scalar | Vector:
+    if node.function in ("dot", "cross", "norm", "norm2"):
+        for argument, written in zip(arguments, node.arguments, strict=True):
+            if not isinstance(argument, tuple):
+                raise ExpressionError(
+                    f"{_quoted(node)} needs vectors, but {_quoted(written)} is a number; "
+                    "a vector is a marker's position, velocity or acceleration, or vec(x, y, z)."
+                )
+        a, b = arguments[0], arguments[-1]
+        if node.function == "cross":
+            return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+        product = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+        return sqrt(product) if node.function == "norm" else product
+    numbers = [_number(node, argument) for argument in arguments]
+    return tuple(numbers) if node.function == "vec" else graph._apply(node.function, *numbers)
+
+
+def _number(node: syntax.Node, x: Scalar | Vector) -> Scalar:
+    """x, when it is a number; an ExpressionError about `node` when it is a vector."""
+    if isinstance(x, tuple):
+        raise ExpressionError(
+            f"{_quoted(node)} uses a vector where a number is needed; take a component such as .x, dot or norm."
+        )
+    return x
+
+
+def _quoted(node: syntax.Node) -> str:
+    """The text of a node for a sentence, cut when it is long."""
+    text = syntax.to_text(node)
+    return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -1,0 +1,150 @@
+"""The interpreter of expression tapes: straight-line programs of one operation a row.
+
+A row of a tape is ``(operation, a, b, destination)``: registers a and b are read, the destination is written. For
+``powi`` b is the exponent itself; operations of one operand ignore b.
+"""
+
+from __future__ import annotations
+
+from kinegrad.kernels.jit import (
+    acos,
+    asin,
+    atan,
+    atan2,
+    cos,
+    entry,
+    exp,
+    kernel,
+    log,
+    sin,
+    sqrt,
+    tan,
+    tanh,
+)
+
+(
+    MULTIPLY,
+    ADD,
+    SUBTRACT,
+    DIVIDE,
+    NEGATE,
+    SIN,
+    COS,
+    SQRT,
+    POWI,
+    POWER,
+    EXP,
+    TANH,
+    SECH2,
+    LOG,
+    ATAN2,
+    TAN,
+    ATAN,
+    ASIN,
+    ACOS,
+) = range(19)
+
+OPS = {
+    "multiply": MULTIPLY,
+    "add": ADD,
+    "subtract": SUBTRACT,
+    "divide": DIVIDE,
+    "negate": NEGATE,
+    "sin": SIN,
+    "cos": COS,
+    "sqrt": SQRT,
+    "powi": POWI,
+    "power": POWER,
+    "exp": EXP,
+    "tanh": TANH,
+    "sech2": SECH2,
+    "log": LOG,
+    "atan2": ATAN2,
+    "tan": TAN,
+    "atan": ATAN,
+    "asin": ASIN,
+    "acos": ACOS,
+}
+"""The number of each operation; the interpreter tries them in this order, the frequent ones first."""
+
+
+@kernel
+def powi(x, n):
+    """x ** n for a whole n, by squaring."""
+    result = 1.0
+    k = n if n > 0 else -n
+    while k > 0:
+        if k & 1:
+            result = result * x
+        k >>= 1
+        if k > 0:
+            x = x * x
+    return 1.0 / result if n < 0 else result
+
+
+@kernel
+def sech2(x):
+    """1 - tanh(x)**2, with all digits also where tanh is nearly 1."""
+    e = exp(-x if x.real > 0.0 else x)
+    s = 2.0 * e / (1.0 + e * e)
+    return s * s
+
+
+@kernel
+def run_tape_at(code, first, n, r, base):
+    """Run rows `first` to `first + n` of `code` on the registers that begin at `r[base]`."""
+    for i in range(first, first + n):
+        op = code[i, 0]
+        x = r[base + code[i, 1]]
+        b = code[i, 2]
+        if op == MULTIPLY:
+            y = x * r[base + b]
+        elif op == ADD:
+            y = x + r[base + b]
+        elif op == SUBTRACT:
+            y = x - r[base + b]
+        elif op == DIVIDE:
+            y = x / r[base + b]
+        elif op == NEGATE:
+            y = -x
+        elif op == SIN:
+            y = sin(x)
+        elif op == COS:
+            y = cos(x)
+        elif op == SQRT:
+            y = sqrt(x)
+        elif op == POWI:
+            y = powi(x, b)
+        elif op == POWER:
+            y = x ** r[base + b]
+        elif op == EXP:
+            y = exp(x)
+        elif op == TANH:
+            y = tanh(x)
+        elif op == SECH2:
+            y = sech2(x)
+        elif op == LOG:
+            y = log(x)
+        elif op == ATAN2:
+            y = atan2(x, r[base + b])
+        elif op == TAN:
+            y = tan(x)
+        elif op == ATAN:
+            y = atan(x)
+        elif op == ASIN:
+            y = asin(x)
+        else:
+            y = acos(x)
+        r[base + code[i, 3]] = y
+
+
+@kernel
+def run_tape(code, n, r):
+    """Run the first n rows of `code` on the registers `r`, whose inputs and constants are in place."""
+    run_tape_at(code, 0, n, r, 0)
+
+
+@entry(what="the expression interpreter")
+def run_tape_entry(code, n, r):
+    """`run_tape`, to be called from Python."""
+    run_tape_at(code, 0, n, r, 0)
