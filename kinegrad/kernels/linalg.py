@@ -1,0 +1,511 @@
+"""Dense factorisations and solves without allocation, for systems of a few to a few hundred unknowns.
+
+Matrices are kept by rows.  Right-hand sides go four at a time, as (n, 4) arrays of which the last index is contiguous:
+a row of them is a tuple of four numbers that stays in registers.  Factors overwrite the matrix.  Beyond `LAPACK_FROM`
+unknowns LAPACK computes them, in the same storage, so the solves need not know.  (Solves by LAPACK were measured too:
+they gain nothing below 128 unknowns.)  The transpose is the plain one: a complex step passes through every function
+when it runs uncompiled, and pivots are chosen by real parts.
+"""
+
+import numpy as np
+
+from kinegrad.kernels.jit import JIT, entry, kernel, real, sqrt
+from kinegrad.kernels.lapack import getrf, potrf
+from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
+
+LAPACK_FROM = 41
+_TINY = 8.0 * 2.0**-52  # a pivot this much smaller than what it was subtracted from has no correct digit
+
+
+@kernel
+def _pivot_status(pivot, scale):
+    """OK, or what is wrong with a pivot that came out of numbers of size `scale`."""
+    p, s = real(pivot), real(scale)
+    if p - p != 0.0 or s - s != 0.0:
+        return NOT_FINITE
+    if abs(p) <= _TINY * abs(s):
+        return SINGULAR
+    return OK
+
+
+# --- four columns at a time --------------------------------------------------------------------------------------
+
+
+@kernel
+def get4(X, i):
+    """Row i of X."""
+    return (X[i, 0], X[i, 1], X[i, 2], X[i, 3])
+
+
+@kernel
+def put4(X, i, a):
+    """Row i of X = a."""
+    X[i, 0] = a[0]
+    X[i, 1] = a[1]
+    X[i, 2] = a[2]
+    X[i, 3] = a[3]
+
+
+@kernel
+def mul4(s, a):
+    """s a."""
+    return (s * a[0], s * a[1], s * a[2], s * a[3])
+
+
+@kernel
+def axpy4(s, a, b):
+    """s a + b."""
+    return (s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2], s * a[3] + b[3])
+
+
+@kernel
+def times4(A, i, n, X, b):
+    """A[i, :n] X + b."""
+    for j in range(n):
+        b = axpy4(A[i, j], get4(X, j), b)
+    return b
+
+
+@kernel
+def add_transposed4(A, n, s, Y, X):
+    """X += s A[:, :n]ᵀ Y."""
+    for l in range(A.shape[0]):
+        y = mul4(s, get4(Y, l))
+        for i in range(n):
+            put4(X, i, axpy4(A[l, i], y, get4(X, i)))
+
+
+# --- symmetric: L D Lᵀ -------------------------------------------------------------------------------------------
+
+
+@kernel
+def ldlt(A, d):
+    """Status; A = L D Lᵀ, from the lower triangle of A  (LIN-1).
+
+    The strict lower triangle of A becomes that of L (unit diagonal), d[:n] becomes D.  d has 2 n numbers, the second
+    half and the upper triangle of A being scratch.  There is no pivoting: A is definite, or nearly so.
+    """
+    n = A.shape[0]
+    if JIT and n >= LAPACK_FROM and _ldlt_lapack(A, d):
+        return _diagonal_status(d, n)
+    for j in range(n):
+        for k in range(j):
+            d[n + k] = A[j, k] * d[k]
+        s = A[j, j]
+        for k in range(j):
+            s -= A[j, k] * d[n + k]
+        status = _pivot_status(s, A[j, j])
+        if status != OK:
+            return status
+        d[j] = s
+        t = 1.0 / s
+        for i in range(j + 1, n - 3, 4):  # four rows at once: independent sums keep the processor busy
+            s0, s1, s2, s3 = A[i, j], A[i + 1, j], A[i + 2, j], A[i + 3, j]
+            for k in range(j):
+                w = d[n + k]
+                s0 -= A[i, k] * w
+                s1 -= A[i + 1, k] * w
+                s2 -= A[i + 2, k] * w
+                s3 -= A[i + 3, k] * w
+            A[i, j] = s0 * t
+            A[i + 1, j] = s1 * t
+            A[i + 2, j] = s2 * t
+            A[i + 3, j] = s3 * t
+        for i in range(n - (n - j - 1) % 4, n):
+            s = A[i, j]
+            for k in range(j):
+                s -= A[i, k] * d[n + k]
+            A[i, j] = s * t
+    return OK
+
+
+@kernel
+def _ldlt_lapack(A, d):
+    """True when A and d[:n] hold the factors by Cholesky, with the diagonal of A left in d[n:]; else A is as it was."""
+    n = A.shape[0]
+    for i in range(n):
+        d[n + i] = A[i, i]
+        for j in range(i):
+            A[j, i] = A[i, j]
+    if potrf(A, n) != 0:
+        for i in range(n):
+            A[i, i] = d[n + i]
+            for j in range(i):
+                A[i, j] = A[j, i]
+        return False
+    for i in range(n):
+        for j in range(i):
+            A[i, j] /= A[j, j]
+        d[i] = A[i, i] * A[i, i]
+    return True
+
+
+@kernel
+def _diagonal_status(d, n):
+    for i in range(n):
+        status = _pivot_status(d[i], d[n + i])
+        if status != OK:
+            return status
+    return OK
+
+
+@kernel
+def ldlt_solve(A, d, x):
+    """x = A⁻¹ x with the factors of `ldlt`."""
+    n = A.shape[0]
+    for i in range(n):
+        s = x[i]
+        for k in range(i):
+            s -= A[i, k] * x[k]
+        x[i] = s
+    for i in range(n):
+        x[i] /= d[i]
+    for i in range(n - 1, -1, -1):
+        s = x[i]
+        for k in range(i):
+            x[k] -= A[i, k] * s
+
+
+@kernel
+def ldlt_solve4(A, d, X):
+    """X = A⁻¹ X for four columns with the factors of `ldlt`."""
+    n = A.shape[0]
+    for i in range(n):
+        s = get4(X, i)
+        for k in range(i):
+            s = axpy4(-A[i, k], get4(X, k), s)
+        put4(X, i, s)
+    for i in range(n):
+        put4(X, i, mul4(1.0 / d[i], get4(X, i)))
+    for i in range(n - 1, -1, -1):
+        s = get4(X, i)
+        for k in range(i):
+            put4(X, k, axpy4(-A[i, k], s, get4(X, k)))
+
+
+# --- general: A Q = L U ------------------------------------------------------------------------------------------
+
+
+@kernel
+def lu(A, pivots):
+    """Status; A Q = L U with unit U, Q swapping column k with column pivots[k] for k = 0, 1, ...  (LIN-2).
+
+    The lower triangle of A becomes L with its diagonal, the strict upper triangle that of U.  `pivots` is int32.
+    Pivots are sought along a row, which is contiguous here.
+    """
+    n = A.shape[0]
+    if JIT and n >= LAPACK_FROM and getrf(A, n, pivots) >= 0:
+        for i in range(n):
+            status = _row_status(A, i)
+            if status != OK:
+                return status
+        return OK
+    for k in range(n):
+        p = k
+        for j in range(k + 1, n):
+            if abs(real(A[k, j])) > abs(real(A[k, p])):
+                p = j
+        pivots[k] = p
+        if p != k:
+            for i in range(n):
+                A[i, k], A[i, p] = A[i, p], A[i, k]
+        status = _row_status(A, k)
+        if status != OK:
+            return status
+        t = 1.0 / A[k, k]
+        for j in range(k + 1, n):
+            A[k, j] *= t
+        for i in range(k + 1, n):
+            s = A[i, k]
+            for j in range(k + 1, n):
+                A[i, j] -= s * A[k, j]
+    return OK
+
+
+@kernel
+def _row_status(A, i):
+    """Status of the pivot of row i against the row of L: what was subtracted from the pivot is no larger than that."""
+    scale = 0.0
+    for j in range(i + 1):
+        scale = max(scale, abs(real(A[i, j])))
+    return _pivot_status(A[i, i], scale)
+
+
+@kernel
+def lu_solve4(A, pivots, X):
+    """X = A⁻¹ X for four columns with the factors of `lu`."""
+    n = A.shape[0]
+    for i in range(n):
+        s = get4(X, i)
+        for k in range(i):
+            s = axpy4(-A[i, k], get4(X, k), s)
+        put4(X, i, mul4(1.0 / A[i, i], s))
+    for i in range(n - 1, -1, -1):
+        s = get4(X, i)
+        for k in range(i + 1, n):
+            s = axpy4(-A[i, k], get4(X, k), s)
+        put4(X, i, s)
+    for k in range(n - 1, -1, -1):
+        _swap4(X, k, pivots[k])
+
+
+@kernel
+def lu_solve_transposed4(A, pivots, X):
+    """X = A⁻ᵀ X for four columns with the factors of `lu`."""
+    n = A.shape[0]
+    for i in range(n):
+        _swap4(X, i, pivots[i])
+        s = get4(X, i)
+        for k in range(i + 1, n):
+            put4(X, k, axpy4(-A[i, k], s, get4(X, k)))
+    for i in range(n - 1, -1, -1):
+        s = mul4(1.0 / A[i, i], get4(X, i))
+        put4(X, i, s)
+        for k in range(i):
+            put4(X, k, axpy4(-A[i, k], s, get4(X, k)))
+
+
+@kernel
+def _swap4(X, i, k):
+    if i != k:
+        a = get4(X, i)
+        put4(X, i, get4(X, k))
+        put4(X, k, a)
+
+
+# --- constrained systems -----------------------------------------------------------------------------------------
+
+
+@kernel
+def mean_diagonal(A, n):
+    """The mean of the diagonal of A, real part: a scale for penalties."""
+    s = 0.0
+    for i in range(n):
+        s += real(A[i, i])
+    return s / n
+
+
+@kernel
+def augment(T, J, n, alpha, A):
+    """A = T + α JᵀJ; J may have more than n columns."""
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = T[i, j]
+    for l in range(J.shape[0]):
+        for i in range(n):
+            t = alpha * J[l, i]
+            if t != 0.0:
+                for j in range(n):
+                    A[i, j] += t * J[l, j]
+
+
+@kernel
+def augment_lower(T, J, n, alpha, A):
+    """The lower triangle of A = T + α JᵀJ; A may be T."""
+    for i in range(n):
+        for j in range(i + 1):
+            A[i, j] = T[i, j]
+    for l in range(J.shape[0]):
+        for i in range(n):
+            t = alpha * J[l, i]
+            if t != 0.0:
+                for j in range(i + 1):
+                    A[i, j] += t * J[l, j]
+
+
+@kernel
+def kkt_factor(T, J, n, alpha, A, pivots):
+    """Status; A and pivots hold the LU factors of T + α JᵀJ, which `kkt_solve4` uses."""
+    augment(T, J, n, alpha, A)
+    return lu(A, pivots)
+
+
+@kernel
+def kkt_solve4(T, J, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y, W, Z):
+    """X, Y with [T Jᵀ; J −ε] [X; Y] = [R1; R2], or with Tᵀ, for four columns  (LIN-3).
+
+    Parameters
+    ----------
+    alpha : float
+        The penalty given to `kkt_factor`; 1/eps when eps is not 0, and then one round is exact but for rounding.
+    A, pivots
+        From `kkt_factor`.
+    rounds : int
+        Corrections made.  Each reduces the error by about |T| / (alpha σ²), σ the least singular value of J that is
+        not zero.  Redundant rows and null rows do no harm: Y is the solution of least norm when R2 is consistent.
+    W, Z : (n, 4), (m, 4) arrays
+        Scratch.
+    """
+    m = J.shape[0]
+    zero = (0.0, 0.0, 0.0, 0.0)
+    for i in range(n):
+        put4(X, i, zero)
+    for l in range(m):
+        put4(Y, l, zero)
+    for k in range(rounds):
+        for i in range(n):
+            put4(W, i, get4(R1, i))
+        if k > 0 and transposed:
+            _subtract_transposed4(T, n, X, W)
+        elif k > 0:
+            for i in range(n):
+                put4(W, i, mul4(-1.0, times4(T, i, n, X, mul4(-1.0, get4(W, i)))))
+        for l in range(m):
+            y = get4(Y, l)
+            r = axpy4(eps, y, get4(R2, l))
+            if k > 0:
+                r = mul4(-1.0, times4(J, l, n, X, mul4(-1.0, r)))
+            put4(Z, l, r)
+            f = axpy4(alpha, r, mul4(-1.0, y))
+            for i in range(n):
+                put4(W, i, axpy4(J[l, i], f, get4(W, i)))
+        if transposed:
+            lu_solve_transposed4(A, pivots, W)
+        else:
+            lu_solve4(A, pivots, W)
+        for i in range(n):
+            put4(X, i, axpy4(1.0, get4(W, i), get4(X, i)))
+        for l in range(m):
+            r = times4(J, l, n, W, mul4(-1.0, get4(Z, l)))
+            put4(Y, l, axpy4(alpha, r, get4(Y, l)))
+
+
+@kernel
+def _subtract_transposed4(T, n, X, W):
+    """W -= T[:n, :n]ᵀ X."""
+    for j in range(n):
+        x = mul4(-1.0, get4(X, j))
+        for i in range(n):
+            put4(W, i, axpy4(T[j, i], x, get4(W, i)))
+
+
+# --- rank --------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def qr(A, tau, order, tolerance):
+    """Rank r; A[:, order] = Q R by r reflections, the column with the largest remainder first  (LIN-4).
+
+    A (m, n) becomes R above and the reflections below the diagonal, with their factors in tau (min(m, n)).  Columns
+    count while their remainder exceeds `tolerance` times the first.  Of equal columns the earlier is taken.
+    """
+    m, n = A.shape
+    for j in range(n):
+        order[j] = j
+    first = 0.0
+    for k in range(min(m, n)):
+        p, largest = k, 0.0
+        for j in range(k, n):
+            s = 0.0
+            for i in range(k, m):
+                s += real(A[i, j]) ** 2
+            if s > largest * (1.0 + 1e-10):
+                p, largest = j, s
+        if k == 0:
+            first = largest
+        if not largest > tolerance * tolerance * first:
+            return k
+        order[k], order[p] = order[p], order[k]
+        s = 0.0
+        for i in range(m):
+            A[i, k], A[i, p] = A[i, p], A[i, k]
+        for i in range(k, m):
+            s += A[i, k] * A[i, k]
+        r = sqrt(s)
+        if real(A[k, k]) > 0.0:
+            r = -r
+        t = 1.0 / (A[k, k] - r)
+        tau[k] = (r - A[k, k]) / r
+        A[k, k] = r
+        for i in range(k + 1, m):
+            A[i, k] *= t
+        for j in range(k + 1, n):
+            s = A[k, j]
+            for i in range(k + 1, m):
+                s += A[i, k] * A[i, j]
+            s *= tau[k]
+            A[k, j] -= s
+            for i in range(k + 1, m):
+                A[i, j] -= A[i, k] * s
+    return min(m, n)
+
+
+@kernel
+def reflect(A, tau, k, b):
+    """b = H b with reflection k of `qr`: all of them in turn give Qᵀ b, in reverse Q b."""
+    s = b[k]
+    for i in range(k + 1, A.shape[0]):
+        s += A[i, k] * b[i]
+    s *= tau[k]
+    b[k] -= s
+    for i in range(k + 1, A.shape[0]):
+        b[i] -= A[i, k] * s
+
+
+@entry(what="the linear algebra")
+def least_squares(A, B, tolerance):
+    """The X of least norm among those that minimise |A X − B|, and the rank of A  (LIN-5).
+
+    Parameters
+    ----------
+    A, B : (m, n), (m, c) arrays
+        Left as they are.
+    tolerance : float
+        Columns whose remainder is smaller than this part of the largest are dependent.
+    """
+    m, n = A.shape
+    F = A.copy()
+    tau, order = np.empty(min(m, n), A.dtype), np.empty(n, np.int64)
+    rank = qr(F, tau, order, tolerance)
+    G = np.empty((n, rank), A.dtype)  # the transpose of the rank rows of R
+    for i in range(rank):
+        for j in range(n):
+            G[j, i] = F[i, j] if j >= i else 0.0
+    tau_g, order_g = np.empty(rank, A.dtype), np.empty(rank, np.int64)
+    qr(G, tau_g, order_g, 0.0)
+    X = np.zeros((n, B.shape[1]), A.dtype)
+    b, y = np.empty(m, A.dtype), np.empty(n, A.dtype)
+    for c in range(B.shape[1]):
+        for i in range(m):
+            b[i] = B[i, c]
+        for k in range(rank):
+            reflect(F, tau, k, b)
+        for i in range(n):
+            y[i] = 0.0
+        for i in range(rank):  # forward substitution with the triangle of G, transposed
+            s = b[order_g[i]]
+            for k in range(i):
+                s -= G[k, i] * y[k]
+            y[i] = s / G[i, i]
+        for k in range(rank - 1, -1, -1):
+            reflect(G, tau_g, k, y)
+        for j in range(n):
+            X[order[j], c] = y[j]
+    return X, rank
+
+
+@entry(what="the linear algebra")
+def independent_rows(J, tolerance):
+    """Indices of a largest set of independent rows of J, and of the others, each ascending  (LIN-6).
+
+    The others are redundant or null.  Of two equal rows the earlier is called independent; len(first) is the rank.
+    """
+    m, n = J.shape
+    F = np.empty((n, m), J.dtype)
+    for i in range(m):
+        for j in range(n):
+            F[j, i] = J[i, j]
+    order = np.empty(m, np.int64)
+    rank = qr(F, np.empty(min(m, n), J.dtype), order, tolerance)
+    chosen = np.zeros(m, np.int64)
+    for k in range(rank):
+        chosen[order[k]] = 1
+    kept, others = np.empty(rank, np.int64), np.empty(m - rank, np.int64)
+    k = 0
+    for i in range(m):
+        if chosen[i]:
+            kept[k] = i
+            k += 1
+        else:
+            others[i - k] = i
+    return kept, others

@@ -1,0 +1,177 @@
+"""The boundary at which separately compiled parts meet: a table of functions and a table of arrays.
+
+A `Layout` is an ordered list of array names with their types.  A `Context` holds the arrays of one user of it.  Compiled
+code receives two things: the addresses of C functions, which it runs by `call`, and the context as one number, from
+which the viewers of the layout take the arrays.  So a caller never knows the record types behind a function, and each
+side is compiled once.
+
+Layouts are made in `kinegrad.kernels`, where the fingerprint of the cache sees their order and types::
+
+    PRODUCTS = Layout([("q", "f8", 1), ("M", "f8", 2)])
+    q, M = PRODUCTS.viewers("q", "M")
+
+    @cfunction(what="the mass matrix")
+    def evaluate(ctx):
+        mass_matrix(q(ctx), M(ctx))
+
+    context = PRODUCTS.context({"q": np.zeros(4), "M": np.zeros((4, 4))})
+    run(addresses([evaluate]), context.pointer)        # an entry that does call(functions[0], ctx)
+
+With the compiler switched off, `pointer` is the context itself and an address is the Python function.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+from numba.np.numpy_support import from_dtype
+
+from kinegrad.kernels.jit import JIT
+
+_WORDS = 4  # an array in the table: its address and up to three extents
+
+
+def addresses(functions):
+    """What an entry takes as its table of functions: an int64 array of addresses, or a list of Python functions.
+
+    A missing function is None; it must not be called.
+    """
+    if not JIT:
+        return list(functions)
+    return np.array([0 if f is None else f.address for f in functions], dtype=np.int64)
+
+
+if JIT:
+
+    @intrinsic
+    def call(typing, address, ctx):
+        """Run the C function ``void(int64)`` at `address` on a context."""
+
+        def generate(context, builder, signature, args):
+            function = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
+            builder.call(builder.inttoptr(args[0], function.as_pointer()), [args[1]])
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64), generate
+
+    def viewer(index, dtype, ndim):
+        """A function of a context, for kernels: array number `index`, as a view that owns nothing."""
+        array = types.Array(from_dtype(np.dtype(dtype)), ndim, "C")
+
+        @intrinsic
+        def view(typing, ctx):
+            def generate(context, builder, signature, args):
+                word = ir.IntType(64)
+                table = builder.inttoptr(args[0], word.as_pointer())
+                words = [builder.load(builder.gep(table, [word(_WORDS * index + k)])) for k in range(1 + ndim)]
+                size = word(context.get_abi_sizeof(context.get_data_type(array.dtype)))
+                strides = [size]
+                for extent in reversed(words[2:]):
+                    strides.insert(0, builder.mul(strides[0], extent))
+                result = context.make_array(array)(context, builder)
+                populate_array(
+                    result,
+                    data=builder.inttoptr(words[0], result.data.type),
+                    shape=words[1:],
+                    strides=strides,
+                    itemsize=size,
+                    meminfo=None,
+                )
+                return result._getvalue()
+
+            return array(types.int64), generate
+
+        return view
+
+else:
+
+    def call(function, ctx):
+        """Run a function on a context."""
+        function(ctx)
+
+    def viewer(index, dtype, ndim):
+        """A function of a context: array number `index`."""
+        return lambda ctx: ctx.arrays[index]
+
+
+class Layout:
+    """An ordered list of arrays that cross the boundary.
+
+    Parameters
+    ----------
+    fields : iterable of (name, dtype, ndim)
+        Add new ones at the end, by `extend`: the numbers of the old ones then stay.
+    """
+
+    def __init__(self, fields):
+        self.fields = tuple((name, np.dtype(dtype), int(ndim)) for name, dtype, ndim in fields)
+        self.index = {name: k for k, (name, _, _) in enumerate(self.fields)}
+        if len(self.index) < len(self.fields):
+            raise ValueError("a layout has two arrays of one name")
+        if any(not 1 <= ndim < _WORDS for _, _, ndim in self.fields):
+            raise ValueError(f"an array of a layout has 1 to {_WORDS - 1} dimensions")
+
+    def extend(self, fields) -> Layout:
+        """A layout with more arrays at the end: contexts of it serve the viewers of this one too."""
+        return Layout([*self.fields, *fields])
+
+    def viewers(self, *names):
+        """Viewers for kernels: a tuple for the names given, or all of them as attributes of one object."""
+        if not names:
+            return SimpleNamespace(**{name: self._viewer(name) for name in self.index})
+        return tuple(self._viewer(name) for name in names)
+
+    def _viewer(self, name):
+        k = self.index[name]
+        return viewer(k, *self.fields[k][1:])
+
+    def context(self, arrays) -> Context:
+        """A context of these arrays, each of which must be given, fit its type and be contiguous by rows."""
+        unknown, missing = set(arrays) - set(self.index), set(self.index) - set(arrays)
+        if unknown or missing:
+            raise ValueError(f"arrays missing: {sorted(missing)}; arrays not in the layout: {sorted(unknown)}")
+        for name, dtype, ndim in self.fields:
+            a = arrays[name]
+            if not (_same_type(a.dtype, dtype) and a.ndim == ndim and a.flags.c_contiguous and a.flags.writeable):
+                raise ValueError(
+                    f"array {name!r} is {a.dtype} with {a.ndim} dimensions; the layout asks for {dtype} with {ndim}, "
+                    "contiguous by rows and writeable"
+                )
+        return Context(arrays[name] for name in self.index)
+
+
+def _same_type(found: np.dtype, expected: np.dtype) -> bool:
+    """Whether an array's type is the one expected, or, uncompiled, its complex twin."""
+    if JIT or found == expected:
+        return found == expected
+    if expected.names:
+        same = (_same_type(found[k].base, expected[k].base) for k in expected.names)
+        return found.names == expected.names and all(same)
+    return expected == np.float64 and found == np.complex128
+
+
+class Context:
+    """The arrays of one caller, in the order of a layout, and the number by which compiled code finds them.
+
+    Attributes
+    ----------
+    pointer : int or Context
+        What entries take; valid as long as this object lives.  Uncompiled it is the object itself.
+    arrays : tuple of arrays
+    """
+
+    def __init__(self, arrays):
+        self.arrays = tuple(arrays)
+        self._words = np.zeros((len(self.arrays), _WORDS), dtype=np.int64)
+        for words, array in zip(self._words, self.arrays, strict=True):
+            words[0] = array.ctypes.data
+            words[1 : 1 + array.ndim] = array.shape
+
+    @property
+    def pointer(self):
+        return self._words.ctypes.data if JIT else self
