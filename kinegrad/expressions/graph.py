@@ -353,6 +353,14 @@ def scalarise(expression: Expression, graph: Graph, resolve: Resolve) -> Scalar 
     return _scalarise(expression.tree, graph, resolve)
 
 
+def scalarise_number(expression: Expression, graph: Graph, resolve: Resolve) -> Scalar:
+    """The scalar that `expression` computes; an ExpressionError when it is a vector."""
+    scalar = scalarise(expression, graph, resolve)
+    if isinstance(scalar, tuple):
+        raise ExpressionError(f"{_quoted(expression.tree)} is a vector where a number is needed.")
+    return scalar
+
+
 def _scalarise(node: syntax.Node, graph: Graph, resolve: Resolve) -> Scalar | Vector:
     match node:
         case syntax.Number(value):
