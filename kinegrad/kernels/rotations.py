@@ -36,13 +36,13 @@ def normalise(p):
 
 @kernel
 def scalar_last_from_first(p):
-    """(e1, e2, e3, e0) from (e0, e1, e2, e3)  (ROT-30).  p: any."""
+    """(e1, e2, e3, e0) from (e0, e1, e2, e3)  (ROT-31).  p: any."""
     return (p[1], p[2], p[3], p[0])
 
 
 @kernel
 def scalar_first_from_last(q):
-    """(e0, e1, e2, e3) from (e1, e2, e3, e0)  (ROT-30).  q: any."""
+    """(e0, e1, e2, e3) from (e1, e2, e3, e0)  (ROT-31).  q: any."""
     return (q[3], q[0], q[1], q[2])
 
 
@@ -304,7 +304,7 @@ def A_from_axis_angle(u, angle):
 
 @kernel
 def p_from_A(A):
-    """Unit p (4) of the rotation matrix A, its largest parameter positive  (ROT-25).
+    """Unit p (4) of the rotation matrix A, its largest parameter positive  (ROT-26).
 
     The four branches are the rows of 4 p pᵀ; the one with the largest diagonal entry has length 2 at least.
     """
@@ -324,7 +324,7 @@ def p_from_A(A):
 
 @kernel
 def axis_angle_from_p(p):
-    """Unit axis u (3) and angle in [0, π] of p; the axis is (0, 0, 1) where the angle is 0  (ROT-26).  p: not zero."""
+    """Unit axis u (3) and angle in [0, π] of p; the axis is (0, 0, 1) where the angle is 0  (ROT-27).  p: not zero."""
     p = mul4(-1.0, p) if real(p[0]) < 0.0 else p
     e = (p[1], p[2], p[3])
     ee = dot(e, e)
@@ -336,13 +336,13 @@ def axis_angle_from_p(p):
 
 @kernel
 def axis_angle_from_A(A):
-    """Unit axis u (3) and angle in [0, π] of the rotation matrix A; axis (0, 0, 1) where the angle is 0  (ROT-26)."""
+    """Unit axis u (3) and angle in [0, π] of the rotation matrix A; axis (0, 0, 1) where the angle is 0  (ROT-27)."""
     return axis_angle_from_p(p_from_A(A))
 
 
 @kernel
 def rotation_vector_from_p(p):
-    """Rotation vector v (3), axis times angle, no longer than π  (ROT-29).  p: not zero."""
+    """Rotation vector v (3), axis times angle, no longer than π  (ROT-30).  p: not zero."""
     p = mul4(-1.0, p) if real(p[0]) < 0.0 else p
     e = (p[1], p[2], p[3])
     ee = dot(e, e)
@@ -373,7 +373,7 @@ def half_sine_ratio_slope(x):
 
 @kernel
 def p_from_rotation_vector(v):
-    """Unit p (4) of the turn about v by its length (rad), v = 0 included  (ROT-27)."""
+    """Unit p (4) of the turn about v by its length (rad), v = 0 included  (ROT-28)."""
     x = dot(v, v)
     s = half_sine_ratio(x)
     return (cos(0.5 * sqrt(x)), s * v[0], s * v[1], s * v[2])
@@ -381,7 +381,7 @@ def p_from_rotation_vector(v):
 
 @kernel
 def p_v_of(v):
-    """p_v (4, 3), the derivative of p_from_rotation_vector(v) by v  (ROT-28)."""
+    """p_v (4, 3), the derivative of p_from_rotation_vector(v) by v  (ROT-29)."""
     x = dot(v, v)
     s, k = half_sine_ratio(x), half_sine_ratio_slope(x)
     v1, v2, v3 = v
