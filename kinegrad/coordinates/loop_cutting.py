@@ -1,8 +1,9 @@
-"""The spanning tree that is best by the loop-cutting rule, for a connected graph with a root.
+"""The edges at which loops are opened: where the user asks for it, and elsewhere by the loop-cutting rule.
 
-Edges come in classes: the smaller its class, the more an edge should stay in the tree. Among the trees that are best in
-this respect the shallowest is taken (least depth, then the least sum of the depths of all nodes), and among those the
-one that leaves out the last edges. Loops may share edges, so the rule is applied to all of them at once:
+The rule finds the best spanning tree of a connected graph with a root. Edges come in classes: the smaller its class,
+the more an edge should stay in the tree. Among the trees that are best in this respect the shallowest is taken (least
+depth, then the least sum of the depths of all nodes), and among those the one that leaves out the last edges. Loops may
+share edges, so the rule is applied to all of them at once:
 
 * A tree that takes as many edges as it can from each class in turn is best in the first respect. What the first classes
   connect does not depend on the choices made inside them; so each class is chosen for itself, in the graph in which the
@@ -18,10 +19,11 @@ one that leaves out the last edges. Loops may share edges, so the rule is applie
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby, product
 
 from kinegrad.coordinates.graph import Edge, Partition, blocks, forests, log_forests, path, walk
+from kinegrad.errors import ModelError, Problem
 
 EXACT_TREES = 2000
 EXACT_EDGES = 200
@@ -111,3 +113,47 @@ class _Block:
                 if visits >= SEARCH_VISITS:
                     break
         return tree
+
+
+def open_loops(edges: Sequence[Edge], asked: Collection[str], marked: Collection[str]) -> list[Edge]:
+    """Edges cut by request; one that opens no loop is refused, but a mark gives way to what was asked."""
+    by_name = {edge.name: edge for edge in edges}
+    opened: list[Edge] = []
+    problems = []
+    for name in dict.fromkeys([*asked, *marked]):
+        edge = by_name[name]
+        others = [other for other in edges if other not in opened and other is not edge]
+        if path(others, edge.a, edge.b) is not None:
+            opened.append(edge)
+        elif name in asked or not asked:
+            problems.append(_why_not_cut(edge, edges, opened))
+    if problems:
+        raise ModelError(*problems)
+    return opened
+
+
+def _why_not_cut(edge: Edge, edges: Sequence[Edge], opened: Sequence[Edge]) -> Problem:
+    """What is wrong with cutting `edge` after those in `opened`."""
+    if path([other for other in edges if other is not edge], edge.a, edge.b) is None:
+        reason = f"it is in no loop, and nothing else ties {edge.a!r} to {edge.b!r}. Leave it uncut."
+    else:
+        names = " and ".join(repr(other.name) for other in opened)
+        reason = f"cutting {names} has opened its loop already. Cut one joint per loop."
+    return Problem(f"joint {edge.name!r} cannot be cut: {reason}", f"joints.{edge.name}")
+
+
+def refuse_used_loops(edges: Sequence[Edge], used: Collection[str]) -> None:
+    """Raise for each loop in which the model uses the coordinate of every joint."""
+    together, kept, problems = Partition(), [], []
+    for edge in (edge for edge in edges if edge.name in used):
+        if together.join(edge.a, edge.b):
+            kept.append(edge)
+            continue
+        loop = sorted([edge, *path(kept, edge.a, edge.b)], key=lambda joint: joint.index)
+        sentence = (
+            f"the loop of joints {', '.join(repr(joint.name) for joint in loop)} cannot be opened by itself, because "
+            f"the model uses the coordinate of each. Mark one with `cut: true`, or refer to a marker instead."
+        )
+        problems.append(Problem(sentence, f"joints.{edge.name}"))
+    if problems:
+        raise ModelError(*problems)

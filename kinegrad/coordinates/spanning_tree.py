@@ -16,26 +16,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from kinegrad.coordinates.graph import Edge, Partition, middle, neighbours, path
-from kinegrad.coordinates.loop_cutting import shallowest_tree
+from kinegrad.coordinates.graph import Edge, Partition, middle, neighbours
+from kinegrad.coordinates.loop_cutting import open_loops, refuse_used_loops, shallowest_tree
 from kinegrad.errors import ModelError, Problem
+from kinegrad.model.joints import JOINTS
+
+if TYPE_CHECKING:
+    from kinegrad.model.model import Model
 
 GROUND = "ground"
 
-#: Coordinates of a joint in the tree.
-COORDINATES = {
-    "fixed": 0,
-    "revolute": 1,
-    "prismatic": 1,
-    "screw": 1,
-    "cylindrical": 2,
-    "cardan": 2,
-    "planar": 3,
-    "spherical": 4,
-    "floating": 7,
-}
+#: Coordinates of a joint in the tree; a link is never there.
+COORDINATES = {kind: joint.n_coordinates for kind, joint in JOINTS.items() if kind != "link"}
 #: Rows of a joint in the tree: the norm of its Euler parameters.
 TREE_ROWS = {"spherical": 1, "floating": 1}
 #: Rows that stand for a joint that is not in the tree.
@@ -51,6 +45,8 @@ CLOSURE_ROWS = {
     "floating": 0,
     "link": 1,  # distance
 }
+#: Rows of a constraint; a guided marker has three.
+CONSTRAINT_ROWS = {"coincidence": 3, "distance": 1, "dot": 1, "angle": 1, "linear": 1, "guidance": 1}
 TRY_ALL_ROOTS = 64  # bodies of a free chain; in longer ones only the middle is tried
 
 
@@ -124,6 +120,20 @@ class SpanningTree:
         return self.closure_rows + sum(TREE_ROWS.get(edge.type, 0) for edge in self.edges)
 
 
+def spanning_tree(model: Model, cut: Collection[str] = ()) -> SpanningTree:
+    """The spanning tree of `model`, with the joints in `cut` cut by request."""
+    return span(list(model.bodies), model.joints, used=model.used_joints, cut=cut)
+
+
+def joint_set_size(model: Model, tree: SpanningTree) -> tuple[int, int]:
+    """Number of coordinates and of rows in the joint set: those of `tree`, of the constraints and of the drivers."""
+    rows = sum(
+        3 if getattr(constraint, "marker", None) else CONSTRAINT_ROWS[constraint.type]
+        for constraint in model.constraints.values()
+    )
+    return tree.n_coordinates, tree.n_rows + rows + len(model.drivers)
+
+
 def span(
     bodies: Sequence[str],
     joints: Mapping[str, JointLike],
@@ -147,9 +157,11 @@ def span(
     """
     types = {name: joint.type for name, joint in joints.items()}
     edges = _edges(bodies, joints)
-    asked = _asked_cuts(edges, joints, cut)
-    remaining = [edge for edge in edges if edge.name not in asked]
-    _refuse_used_loops(remaining, used)
+    _refuse_unknown_cuts(edges, joints, cut)
+    marked = [edge.name for edge in edges if joints[edge.name].cut and edge.name not in cut]
+    opened = open_loops(edges, cut, marked)
+    remaining = [edge for edge in edges if edge not in opened]
+    refuse_used_loops(remaining, used)
 
     def preference(edge: Edge) -> tuple[int, int]:
         """Class of a joint: the smaller, the more it should stay in the tree."""
@@ -207,54 +219,14 @@ def _edges(bodies: Sequence[str], joints: Mapping[str, JointLike]) -> list[Edge]
     return edges
 
 
-def _asked_cuts(edges: list[Edge], joints: Mapping[str, JointLike], cut: Collection[str]) -> set[str]:
-    """Names of the joints cut because the caller or the file says so; one that opens no loop is refused."""
-    by_name = {edge.name: edge for edge in edges}
+def _refuse_unknown_cuts(edges: list[Edge], joints: Mapping[str, JointLike], cut: Collection[str]) -> None:
+    """Raise for each name in `cut` that is no joint, or a joint that is never in the tree."""
     problems = []
     for name in cut:
         if name not in joints:
             problems.append(f"there is no joint {name!r} to cut; the joints are {', '.join(joints) or 'none at all'}.")
-        elif name not in by_name:
+        elif all(edge.name != name for edge in edges):
             problems.append(f"joint {name!r} is a link: it is never in the tree, so there is nothing to cut.")
-    if problems:
-        raise ModelError(*problems)
-    marked = [edge.name for edge in edges if joints[edge.name].cut and edge.name not in cut]
-    opened: list[Edge] = []
-    for name in [*dict.fromkeys(cut), *marked]:
-        edge = by_name[name]
-        others = [other for other in edges if other not in opened and other is not edge]
-        if path(others, edge.a, edge.b) is not None:
-            opened.append(edge)
-        elif name in cut or not cut:
-            problems.append(_why_not_cut(edge, edges, opened))
-    if problems:
-        raise ModelError(*problems)
-    return {edge.name for edge in opened}
-
-
-def _why_not_cut(edge: Edge, edges: list[Edge], opened: list[Edge]) -> Problem:
-    """What is wrong with cutting `edge` after the joints in `opened`."""
-    if path([other for other in edges if other is not edge], edge.a, edge.b) is None:
-        reason = f"it is in no loop, and nothing else ties {edge.a!r} to {edge.b!r}. Leave it uncut."
-    else:
-        names = " and ".join(repr(other.name) for other in opened)
-        reason = f"cutting {names} has opened its loop already. Cut one joint per loop."
-    return Problem(f"joint {edge.name!r} cannot be cut: {reason}", f"joints.{edge.name}")
-
-
-def _refuse_used_loops(edges: list[Edge], used: Collection[str]) -> None:
-    """Raise for each loop in which the model uses the coordinate of every joint."""
-    together, kept, problems = Partition(), [], []
-    for edge in (edge for edge in edges if edge.name in used):
-        if together.join(edge.a, edge.b):
-            kept.append(edge)
-            continue
-        loop = sorted([edge, *path(kept, edge.a, edge.b)], key=lambda joint: joint.index)
-        sentence = (
-            f"the loop of joints {', '.join(repr(joint.name) for joint in loop)} cannot be opened by itself, because "
-            f"the model uses the coordinate of each. Mark one with `cut: true`, or refer to a marker instead."
-        )
-        problems.append(Problem(sentence, f"joints.{edge.name}"))
     if problems:
         raise ModelError(*problems)
 

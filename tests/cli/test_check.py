@@ -1,0 +1,199 @@
+"""``kinegrad check`` on the examples, with every option, and on files that cannot be used."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kinegrad.cli import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FIVE_BAR = str(EXAMPLES / "five_bar" / "model.yaml")
+SLIDER_CRANK = str(EXAMPLES / "slider_crank" / "model.yaml")
+PENDULUM = """\
+kinegrad: 1
+parameters: {m: 2.0, L: 0.5, half: L/2, u: [1, 2]}
+variants: {heavy: {m: 20}}
+ground: {markers: {O: [0, 0, 0]}}
+bodies:
+  rod: {mass: m, com: [half, 0, 0], inertia: [0, 0.1, 0.1], markers: {O: [0, 0, 0]}, pose: {origin: [0, 0, 0]}}
+joints:
+  hinge: {type: revolute, between: [ground.O, rod.O], axis: [0, 0, 1]}
+"""
+
+
+@pytest.fixture
+def check(capsys):
+    """Exit code and output of ``kinegrad check`` with these arguments."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main(["check", *map(str, arguments)])
+        return exit.value.code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def checked(check):
+    """The object that ``kinegrad check --json`` prints, after a look at its exit code."""
+
+    def run(*arguments, code=0):
+        found, out, err = check(*arguments, "--json")
+        assert (found, err) == (code, ""), out
+        return json.loads(out)
+
+    return run
+
+
+def test_five_bar(checked):
+    assert checked(FIVE_BAR) == {
+        "title": "Five-bar linkage",
+        "variant": None,
+        "bodies": 4,
+        "joints": 5,
+        "sets": {"joint": {"n": 4, "m": 6}},
+        "cut_joints": ["J2"],
+        "free_joints": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("cut", "n", "m"), [(None, 4, 3), ("ball", 4, 3), ("pivot", 7, 7), ("universal", 6, 5), ("rail", 7, 10)]
+)
+def test_slider_crank_cut_anywhere(checked, cut, n, m):
+    found = checked(SLIDER_CRANK, *(["--cut", cut] if cut else []))
+    assert found["sets"] == {"joint": {"n": n, "m": m}}
+    assert found["cut_joints"] == [cut or "ball"]
+
+
+def test_table_names_all_parts(check):
+    code, out, err = check(FIVE_BAR, "--variant", "printed")
+    assert (code, err) == (0, "")
+    for text in (
+        "Five-bar linkage",
+        "printed",
+        "4: bar_A1, bar_12, bar_23, bar_3B",
+        "J2",
+        "JA.angle, J1.angle",
+        "psi3",
+    ):
+        assert text in out
+
+
+def test_constraints_and_drivers_add_their_rows(checked, tmp_path):
+    rows = "constraints: {tie: {type: coincidence, between: [ground.O, rod.O]}}\n"
+    rows += "drivers: {turn: {measure: hinge.angle, value: 6*t}}\n"
+    path = tmp_path / "model.yaml"
+    path.write_text(PENDULUM + rows)
+    assert checked(path)["sets"]["joint"] == {"n": 1, "m": 4}
+
+
+def test_a_body_without_a_joint_floats(checked, tmp_path):
+    path = tmp_path / "model.yaml"
+    path.write_text(PENDULUM[: PENDULUM.index("joints:")])
+    found = checked(path)
+    assert found["free_joints"] == ["rod_free"] and found["sets"]["joint"] == {"n": 7, "m": 1}
+    assert found["title"] is None
+
+
+@pytest.mark.parametrize("value", ["3", "1/3", "sqrt(2)", "1e-3"])
+def test_set_takes_numbers_and_expressions(checked, tmp_path, value):
+    path = tmp_path / "model.yaml"
+    path.write_text(PENDULUM)
+    assert checked(path, "--set", f"m={value}", "--set", "u=[3, 4]", "--variant", "heavy")["variant"] == "heavy"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--cut", "nut"], ["nut", "hinge"]),
+        (["--cut", "hinge"], ["hinge", "loop"]),
+        (["--variant", "light"], ["light", "heavy"]),
+        (["--set", "m"], ["--set", "NAME=VALUE"]),
+        (["--set", "m="], ["NAME=VALUE"]),
+        (["--set", "m=1", "--set", "m=2"], ["'m'", "twice"]),
+        (["--set", "mm=1"], ["mm"]),
+        (["--set", "half=1"], ["half"]),
+        (["--set", "m=two"], ["two"]),
+        (["--set", "m=__import__('os')"], ["__import__"]),
+        (["--set", "m=nan"], ["nan"]),
+        (["--set", "m=-1"], ["rod", "mass"]),
+    ],
+)
+def test_wrong_options_are_told_by_name(check, checked, tmp_path, options, named):
+    path = tmp_path / "model.yaml"
+    path.write_text(PENDULUM)
+    code, out, err = check(path, *options)
+    assert (code, out) == (2, "")
+    assert "fault in kinegrad" not in err
+    for text in named:
+        assert text in err
+    assert checked(path, *options, code=2)["errors"]
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"", ["kinegrad"]),
+        (b"\xff\xfe\x00garbage", []),
+        (b"bodies: [unclosed", []),
+        (b"- a\n- list\n", []),
+        (b"just a text", []),
+        (b"kinegrad: 1\n", ["bodies"]),
+        (b"kinegrad: 99\nbodies: {}\n", ["99"]),
+        (b"kinegrad: 1\nbodys: {}\nbodies: {}\n", ["bodys"]),
+        (PENDULUM.replace("revolute", "revolut").encode(), ["hinge", "revolut"]),
+        (PENDULUM.replace("rod.O]", "rod.X]").encode(), ["hinge", "X"]),
+    ],
+)
+def test_files_that_are_no_models(check, checked, tmp_path, content, named):
+    path = tmp_path / "model.yaml"
+    path.write_bytes(content)
+    code, out, err = check(path)
+    assert (code, out) == (2, "") and err.strip()
+    assert "fault in kinegrad" not in err and "Traceback" not in err
+    for text in named:
+        assert text in err
+    assert all(entry["sentence"] for entry in checked(path, code=2)["errors"])
+
+
+def test_errors_carry_the_line(checked, tmp_path):
+    path = tmp_path / "model.yaml"
+    path.write_text(PENDULUM.replace("revolute", "revolut"))
+    (error,) = checked(path, code=2)["errors"]
+    assert error["line"] == 8 and error["where"].startswith("joints.hinge")
+
+
+def test_missing_files_and_folders(check, tmp_path):
+    for path in (tmp_path / "none.yaml", tmp_path):
+        code, out, err = check(path)
+        assert (code, out) == (2, "") and path.name in err
+        assert "fault in kinegrad" not in err and err.count("\n") == 1
+
+
+def test_unreadable_file(check, tmp_path):
+    path = tmp_path / "circle.yaml"
+    path.symlink_to(path)  # not even the superuser can read that
+    code, _, err = check(path)
+    assert code == 2 and "circle.yaml" in err and "fault in kinegrad" not in err
+
+
+def test_check_loads_no_compiler_and_is_quick():
+    """1.5 s is the aim for a warm start on an idle machine; four times as much is allowed on a busy one."""
+    program = (
+        "import sys, atexit, kinegrad.cli\n"
+        "heavy = {'numba', 'llvmlite', 'matplotlib', 'sympy', 'scipy', 'h5py'}\n"
+        "atexit.register(lambda: print(sorted(heavy & set(sys.modules)), file=sys.stderr))\n"
+        f"kinegrad.cli.main(['check', {FIVE_BAR!r}])"
+    )
+    seconds = []
+    for _ in range(2):
+        start = time.perf_counter()
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        seconds.append(time.perf_counter() - start)
+        assert (done.returncode, done.stderr) == (0, "[]\n")
+    assert min(seconds) < 4 * 1.5

@@ -1,0 +1,67 @@
+"""The package as installed: a light import, the public names, a README that says what works."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points, version
+from pathlib import Path
+
+import pytest
+
+import kinegrad
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ["numpy", "numba", "scipy", "sympy", "pydantic", "matplotlib", "typer", "rich", "h5py", "ruamel"]
+
+
+def test_import_is_quick_and_loads_nothing_heavy():
+    program = (
+        "import sys, time; start = time.perf_counter(); import kinegrad; seconds = time.perf_counter() - start\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], seconds < 0.3)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[] True\n", "")
+
+
+def test_every_public_name_loads():
+    for name in kinegrad.__all__:
+        assert getattr(kinegrad, name) is not None
+        assert name in dir(kinegrad)
+    with pytest.raises(AttributeError, match="no attribute 'Modell'"):
+        kinegrad.Modell  # noqa: B018
+
+
+def test_version_and_command_are_those_of_the_distribution():
+    assert kinegrad.__version__ == version("kinegrad")
+    (script,) = entry_points(group="console_scripts", name="kinegrad")
+    assert script.load() is __import__("kinegrad.cli").cli.main
+
+
+def readme_command(name):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(rf"^<!-- command: {name} -->\n```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return block
+
+
+@pytest.mark.parametrize(("name", "job"), [("try", "kinegrad check"), ("test", "python -m pytest")])
+def test_readme_commands_are_one_line_each_and_start_from_nothing(name, job):
+    command = readme_command(name)
+    assert command.count("\n") == 1
+    assert command.startswith("python3 -m venv ") and "pip install" in command and job in command
+
+
+def test_readme_example_is_a_model():
+    from kinegrad.coordinates.spanning_tree import spanning_tree
+    from kinegrad.model.model import Model
+
+    (block,) = re.findall(r"^```yaml\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+    assert block.count("\n") == 10
+    assert spanning_tree(Model.from_yaml_text(block).check()).n_coordinates == 1
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/index.md", "docs/cli.md"])
+def test_links_lead_somewhere(page):
+    path = ROOT / page
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
+        if not target.startswith("https://"):
+            assert (path.parent / target).exists(), f"{page} links to {target}"
