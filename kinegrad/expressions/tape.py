@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.expressions.graph import Scalar, evaluate
+from kinegrad.expressions.graph import Scalar
 
 
 @dataclass(frozen=True)
@@ -80,19 +80,3 @@ class Tape:
         if len(self.code):
             run_tape_entry(self.code, len(self.code), r)
         return r[self.outputs]
-
-
-class Function:
-    """Several scalars as a function of several inputs: compiled for floats, in Python for complex numbers."""
-
-    def __init__(self, outputs: Sequence[Scalar], inputs: Sequence[Scalar]):
-        self.outputs = tuple(outputs)
-        self.inputs = tuple(inputs)
-        self.tape = Tape.build(self.outputs, self.inputs)
-
-    def __call__(self, values: np.ndarray) -> np.ndarray:
-        """The outputs, float64 or complex128 as `values` are."""
-        if np.iscomplexobj(values):
-            given = dict(zip(self.inputs, values.tolist(), strict=True))
-            return np.array(evaluate(self.outputs, given), np.complex128)
-        return self.tape.run(values)

@@ -1,0 +1,166 @@
+"""Vectors of scalars as functions of vectors of inputs, with their derivatives as sparse matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kinegrad.expressions.graph import Scalar, evaluate
+from kinegrad.expressions.tape import Tape
+
+
+@dataclass(frozen=True, eq=False)
+class SparseColumns:
+    """A matrix stored by columns: column j has `values[k]` in row `rows[k]`, for k from indptr[j] to indptr[j + 1]."""
+
+    shape: tuple[int, int]
+    indptr: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+
+    @property
+    def columns(self) -> np.ndarray:
+        """The column of each value."""
+        return np.repeat(np.arange(self.shape[1]), np.diff(self.indptr))
+
+    def dense(self) -> np.ndarray:
+        """The matrix as a full array."""
+        out = np.zeros(self.shape, self.values.dtype)
+        out[self.rows, self.columns] = self.values
+        return out
+
+    def pull(self, gradient: np.ndarray) -> np.ndarray:
+        """``gradient @ matrix``: a gradient by the rows, of shape (..., rows), becomes one by the columns."""
+        gradient = np.asarray(gradient)
+        out = np.zeros((self.shape[1], *gradient.shape[:-1]), np.result_type(gradient, self.values))
+        weighted = gradient[..., self.rows] * self.values
+        np.add.at(out, self.columns, np.moveaxis(weighted, -1, 0))
+        return np.moveaxis(out, 0, -1)
+
+
+class Assembly:
+    """Sorts entries given in any order into columns, and adds those of one place."""
+
+    def __init__(self, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]):
+        place = columns * shape[0] + rows
+        self.shape = shape
+        self.order = np.argsort(place, kind="stable")
+        place = place[self.order]
+        self.starts = np.flatnonzero(np.diff(place, prepend=-1))
+        self.rows = rows[self.order][self.starts]
+        count = np.bincount(columns[self.order][self.starts], minlength=shape[1])
+        self.indptr = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+
+    def __call__(self, values: np.ndarray) -> SparseColumns:
+        """The matrix of `values`, which are in the order in which the entries were given."""
+        values = values[self.order]
+        if len(self.starts) < len(values):
+            values = np.add.reduceat(values, self.starts)
+        return SparseColumns(self.shape, self.indptr, self.rows, values)
+
+
+class Product:
+    """The product of two sparse matrices of fixed structure."""
+
+    def __init__(self, left: Assembly, rows: np.ndarray, columns: np.ndarray, n_columns: int):
+        count = np.diff(left.indptr)[rows]
+        self.right_entry = np.repeat(np.arange(len(rows)), count)
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        self.left_entry = left.indptr[rows][self.right_entry] + within
+        self.assembly = Assembly(left.rows[self.left_entry], columns[self.right_entry], (left.shape[0], n_columns))
+
+    def __call__(self, left: np.ndarray, right: np.ndarray) -> SparseColumns:
+        """The product, from the values of the left matrix (by columns) and of the right one (in the order given)."""
+        return self.assembly(left[self.left_entry] * right[self.right_entry])
+
+
+class Function:
+    """Several scalars as a function of several inputs: compiled for floats, in Python for complex numbers."""
+
+    def __init__(self, outputs: Sequence[Scalar], inputs: Sequence[Scalar]):
+        self.outputs = tuple(outputs)
+        self.inputs = tuple(inputs)
+
+    @cached_property
+    def tape(self) -> Tape:
+        """What is run for floats."""
+        return Tape.build(self.outputs, self.inputs)
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """The outputs, float64 or complex128 as `values` are."""
+        if np.iscomplexobj(values):
+            given = dict(zip(self.inputs, values.tolist(), strict=True))
+            return np.array(evaluate(self.outputs, given), np.complex128)
+        return self.tape.run(values)
+
+
+class GraphMap:
+    """A vector of scalars of one graph as a function of the vector of its inputs.
+
+    Outputs that are constants or inputs as they are cost no evaluation.
+    """
+
+    def __init__(self, outputs: Sequence[Scalar], inputs: Sequence[Scalar]):
+        self.outputs = tuple(outputs)
+        self.n_inputs = len(inputs)
+        self._position = {x: i for i, x in enumerate(inputs)}
+        constants = [x.graph.constant_value(x) for x in self.outputs]
+        self._base = np.array([0.0 if value is None else value for value in constants], np.float64)
+        copied = [i for i, x in enumerate(self.outputs) if x in self._position]
+        self._copied = np.array(copied, np.int64)
+        self._copied_from = np.array([self._position[self.outputs[i]] for i in copied], np.int64)
+        self._computed = np.array(
+            [i for i, x in enumerate(self.outputs) if constants[i] is None and x not in self._position], np.int64
+        )
+        self._function, self._needed = self._restrict([self.outputs[i] for i in self._computed])
+
+    def _restrict(self, outputs: Sequence[Scalar]) -> tuple[Function, np.ndarray]:
+        """The outputs as a function of the inputs they need, and the positions of these."""
+        inputs = outputs[0].graph.inputs_of(*outputs) if outputs else []
+        return Function(outputs, inputs), np.array([self._position[x] for x in inputs], np.int64)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """The outputs, float64 or complex128 as x is."""
+        y = self._base.astype(x.dtype)
+        y[self._copied] = x[self._copied_from]
+        if len(self._computed):
+            y[self._computed] = self._function(x[self._needed])
+        return y
+
+    def origins(self, k: int) -> list[int]:
+        """The positions of the inputs that output k depends on."""
+        return [self._position[x] for x in self.outputs[k].graph.inputs_of(self.outputs[k])]
+
+    def partials(self, chosen: np.ndarray | None = None) -> Partials:
+        """The derivatives of the outputs by the inputs where `chosen` is true (by all when it is None)."""
+        chosen = np.ones(self.n_inputs, bool) if chosen is None else chosen
+        copied = chosen[self._copied_from]
+        rows, columns = [self._copied[copied]], [self._copied_from[copied]]
+        scalars = []
+        for i in self._computed:
+            y = self.outputs[i]
+            inputs = [x for x in y.graph.inputs_of(y) if chosen[self._position[x]]]
+            rows.append(np.full(len(inputs), i))
+            columns.append(np.array([self._position[x] for x in inputs], np.int64))
+            scalars.extend(y.graph.gradient(y, inputs))
+        function, needed = self._restrict(scalars)
+        return Partials(np.concatenate(rows), np.concatenate(columns), int(copied.sum()), function, needed)
+
+
+@dataclass(frozen=True, eq=False)
+class Partials:
+    """Entries of a sparse matrix of derivatives: `n_ones` that are 1, then those of a function of the inputs."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    n_ones: int
+    function: Function
+    needed: np.ndarray
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        """The entries at x."""
+        ones = np.ones(self.n_ones, x.dtype)
+        return np.concatenate([ones, self.function(x[self.needed])]) if self.function.outputs else ones
