@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, PlainValidator, Tag, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from kinegrad.errors import ModelError, Problem
@@ -118,3 +118,31 @@ def dotted(path: tuple) -> str:
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text
+
+
+def by_type(kinds: dict[str, type[Element]]) -> Any:
+    """Annotation of an element of one of `kinds`, chosen by its key ``type``."""
+    tagged = [Annotated[kind, Tag(f"<{name}>")] for name, kind in kinds.items()]
+    union = tagged[0]
+    for entry in tagged[1:]:
+        union = union | entry
+    return Annotated[
+        union | Annotated[Any, PlainValidator(lambda value: _refuse_type(kinds, value)), Tag("<unknown>")],
+        Discriminator(lambda value: _kind_tag(kinds, value)),
+    ]
+
+
+def _kind_tag(kinds: dict[str, type[Element]], value: Any) -> str:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return f"<{kind}>" if isinstance(kind, str) and kind in kinds else "<unknown>"
+
+
+def _refuse_type(kinds: dict[str, type[Element]], value: Any):
+    """Raise the fragment for `value`, whose key ``type`` is missing or names none of `kinds`."""
+    names = ", ".join(kinds)
+    if not isinstance(value, dict):
+        raise ValueError(f"is {show(value)}; a mapping with the key type ({names}) is needed.")
+    if "type" not in value:
+        raise ValueError(f"has no type; add type: one of {names}.")
+    found = value["type"]
+    raise ValueError(f"has the unknown type {show(found)}{closest(found, kinds)}; types here: {names}.")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
+from pydantic import Field, PlainValidator, WithJsonSchema
 
-from kinegrad.model.element import Element, closest
+from kinegrad.model.element import Element, by_type
 from kinegrad.model.values import NUMBER_SCHEMA, Number, show, to_number
 
 
@@ -133,34 +133,6 @@ INTEGRATORS = {
     kind.model_fields["type"].default: kind for kind in (Newmark, HHT, GeneralizedAlpha, RungeKutta4, RungeKutta54)
 }
 COORDINATES = ("joint", "natural", "reference-point")
-
-
-def by_type(kinds: dict[str, type[Element]]) -> Any:
-    """Annotation of an element of one of `kinds`, chosen by its key ``type``."""
-    tagged = [Annotated[kind, Tag(f"<{name}>")] for name, kind in kinds.items()]
-    union = tagged[0]
-    for entry in tagged[1:]:
-        union = union | entry
-    return Annotated[
-        union | Annotated[Any, PlainValidator(lambda value: refuse_type(kinds, value)), Tag("<unknown>")],
-        Discriminator(lambda value: _kind_tag(kinds, value)),
-    ]
-
-
-def _kind_tag(kinds: dict[str, type[Element]], value: Any) -> str:
-    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-    return f"<{kind}>" if isinstance(kind, str) and kind in kinds else "<unknown>"
-
-
-def refuse_type(kinds: dict[str, type[Element]], value: Any):
-    """Raise the fragment for `value`, whose key ``type`` is missing or names none of `kinds`."""
-    names = ", ".join(kinds)
-    if not isinstance(value, dict):
-        raise ValueError(f"is {show(value)}; a mapping with the key type ({names}) is needed.")
-    if "type" not in value:
-        raise ValueError(f"has no type; add type: one of {names}.")
-    found = value["type"]
-    raise ValueError(f"has the unknown type {show(found)}{closest(found, kinds)}; types here: {names}.")
 
 
 class Simulation(Element):

@@ -1,8 +1,8 @@
 """The kinds of value a model holds: numbers, vectors, pairs, references to markers, tables.
 
 A *number* is a float or an `Expression`. Whatever may be written in a file may be given in Python in the same shape,
-and becomes the same value here. A validator refuses a value by a fragment of a sentence, such as ``is true, which is not a
-number; ...``; the name of the place is put before it where the error is reported.
+and becomes the same value here. A validator refuses a value by a fragment of a sentence, such as ``is true, which is
+not a number; ...``; the name of the place is put before it where the error is reported.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from kinegrad.expressions.syntax import Expression
 
 PLAIN_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+PARAMETER = re.compile(rf"{IDENTIFIER.pattern}(\[[0-9]{{1,9}}\])?", re.ASCII)
 MARKER = re.compile(rf"{IDENTIFIER.pattern}\.{IDENTIFIER.pattern}", re.ASCII)
 MEASURE = re.compile(rf"{IDENTIFIER.pattern}(\.{IDENTIFIER.pattern}){{0,2}}", re.ASCII)
 
@@ -121,6 +122,12 @@ def _text(pattern: re.Pattern, what: str):
     return check
 
 
+def _title(value: Any) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError(f"is {show(value)}; one line of text is needed (put it in quotes).")
+    return value
+
+
 class FrozenDict(dict):
     """A dict that does not change, so that the element which holds it does not change either."""
 
@@ -189,6 +196,12 @@ NumberOrNumbers = Annotated[
     Discriminator(lambda value: "<list>" if _is_list(value) else "<number>"),
 ]
 
+ConstantOrConstants = Annotated[
+    Annotated[Constant, Tag("<number>")]
+    | Annotated[tuple[Constant, ...], list_of(None, "a list of numbers"), Tag("<list>")],
+    Discriminator(lambda value: "<list>" if _is_list(value) else "<number>"),
+]
+
 MarkerName = Annotated[
     str,
     PlainValidator(_text(MARKER, "a marker written body.marker (the ground is a body too)")),
@@ -207,4 +220,15 @@ ParameterName = Annotated[
     PlainValidator(_text(IDENTIFIER, "a list of numbers or the name of a list parameter")),
     WithJsonSchema({"type": "string", "pattern": f"^{IDENTIFIER.pattern}$"}),
 ]
+ParameterNames = Annotated[
+    list[
+        Annotated[
+            str,
+            PlainValidator(_text(PARAMETER, "the name of a parameter")),
+            WithJsonSchema({"type": "string", "pattern": f"^{PARAMETER.pattern}$"}),
+        ]
+    ],
+    list_of(None, "a list of parameter names"),
+]
+Title = Annotated[str, PlainValidator(_title), WithJsonSchema({"type": "string"})]
 TABLE = BeforeValidator(_table)

@@ -1,0 +1,260 @@
+"""What is wrong with the values of a model: masses, inertias, directions, lengths, options.
+
+Numbers are looked at with the parameter values of the file, then of each variant. A number that has no value because
+something it mentions is missing is passed over; that is reported where the name stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinegrad.expressions.syntax import Expression
+from kinegrad.model.bodies import AxisInertia, Body, FrameMarker, Pose, VectorMarker
+from kinegrad.model.constraints import Angle, Distance, Dot, SphericalStart
+from kinegrad.model.element import Element, dotted
+from kinegrad.model.evaluation import Evaluation
+from kinegrad.model.forces import Spline, Spring
+from kinegrad.model.joints import AxisJoint, Cardan, Link, Planar, as_pair, is_pair
+from kinegrad.model.simulation import HHT, GeneralizedAlpha, Newmark, Simulation
+from kinegrad.model.values import show
+
+if TYPE_CHECKING:
+    from kinegrad.model.model import Finding, Model
+
+ROUNDING = 1e-12  # of the trace, for inertias
+PERPENDICULAR = 1e-9  # cosine allowed between directions that should be perpendicular
+MIN_SPLINE_POINTS = 4
+
+
+def find_in_values_of(model: Model, evaluation: Evaluation) -> list[Finding]:
+    """Problems with the values of the file and of each variant; a place is reported once."""
+    found: dict[tuple, str] = {}
+    for variant in (None, *model.variants):
+        evaluation.use(model.variants[variant] if variant is not None else {})
+        prefix = "" if variant is None else f"in variant {variant!r}: "
+        for path, fragment in _Values(model, evaluation).findings():
+            found.setdefault(path, f"{prefix}{dotted(path)} {fragment}")
+    evaluation.use({})
+    return list(found.items())
+
+
+class _Values:
+    """One pass over the values of one model."""
+
+    def __init__(self, model: Model, evaluation: Evaluation):
+        self.model = model
+        self.value = evaluation.value
+        self.vector = evaluation.vector
+        self.knows = evaluation.knows
+
+    def findings(self) -> Iterator[tuple[tuple, str]]:
+        yield from self.markers(("ground",), self.model.ground.markers)
+        for name, body in self.model.bodies.items():
+            yield from self.body(("bodies", name), body)
+        for name, joint in self.model.joints.items():
+            yield from self.joint(("joints", name), joint)
+        for name, force in self.model.forces.items():
+            yield from self.force(("forces", name), force)
+        for name, constraint in self.model.constraints.items():
+            yield from self.constraint(("constraints", name), constraint)
+        for name, start in self.model.degrees_of_freedom.items():
+            if isinstance(start, SphericalStart) and start.euler_parameters is not None:
+                yield from self.direction(("degrees_of_freedom", name, "euler_parameters"), start.euler_parameters)
+        yield from self.simulation(("simulation",), self.model.simulation)
+        yield from self.not_finite()
+
+    def not_finite(self) -> Iterator[tuple[tuple, str]]:
+        """Numbers such as 1/0 and sqrt(-1)."""
+        from kinegrad.model.checks import NUMBERS, all_expressions
+
+        for path, expression, allowed in all_expressions(self.model):
+            if allowed is NUMBERS and self.knows(expression) and math.isnan(self.value(expression)):
+                yield path, f"is {show(expression)}, which has no finite value; change it or the parameters in it."
+
+    # --- bodies ---
+
+    def body(self, path: tuple, body: Body) -> Iterator[tuple[tuple, str]]:
+        extra = 0.0
+        for name, point in body.point_masses.items():
+            mass = self.value(point.mass)
+            extra += mass
+            if mass <= 0.0:
+                yield (*path, "point_masses", name, "mass"), f"is {self.found(point.mass)}; {POSITIVE}"
+        mass = self.value(body.mass)
+        if mass < 0.0 or (mass == 0.0 and not extra > 0.0):
+            yield (*path, "mass"), f"is {self.found(body.mass)}; {POSITIVE}"
+        yield from self.inertia((*path, "inertia"), body.inertia)
+        yield from self.markers(path, body.markers)
+        if isinstance(body.pose, Pose):
+            x_axis, z_axis = body.pose.x_axis or (1.0, 0.0, 0.0), body.pose.z_axis or (0.0, 0.0, 1.0)
+            yield from self.frame((*path, "pose"), x_axis, z_axis)
+
+    def inertia(self, path: tuple, inertia: Any) -> Iterator[tuple[tuple, str]]:
+        if isinstance(inertia, AxisInertia):
+            yield from self.direction((*path, "axis"), inertia.axis)
+            along, across = self.value(inertia.along), self.value(inertia.across)
+            moments = np.array([along, across, across])
+        else:
+            numbers = self.vector(inertia)
+            if not np.all(np.isfinite(numbers)):
+                return
+            xx, yy, zz, xy, xz, yz = [*numbers, 0.0, 0.0, 0.0][:6]
+            scale = max(map(abs, numbers)) or 1.0  # so that no product of the eigenvalue solver overflows
+            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) / scale
+            moments = np.linalg.eigvalsh(tensor) * scale
+        if not np.all(np.isfinite(moments)):
+            return
+        a, b, c = sorted(float(m) for m in moments)
+        allowed = ROUNDING * (abs(a) + abs(b) + abs(c))
+        if a < -allowed:
+            yield path, f"has the principal moments {a:g}, {b:g}, {c:g}; none may be negative."
+        elif c - b > a + allowed:
+            yield (
+                path,
+                f"has the principal moments {a:g}, {b:g}, {c:g}; the largest may not exceed the sum of the others.",
+            )
+
+    def markers(self, path: tuple, markers: dict) -> Iterator[tuple[tuple, str]]:
+        for name, marker in markers.items():
+            place = (*path, "markers", name)
+            if isinstance(marker, VectorMarker):
+                yield from self.direction((*place, "vector"), marker.vector)
+            elif isinstance(marker, FrameMarker):
+                yield from self.frame(place, marker.x_axis, marker.z_axis)
+
+    def frame(self, path: tuple, x_axis: tuple, z_axis: tuple) -> Iterator[tuple[tuple, str]]:
+        wrong = [*self.direction((*path, "x_axis"), x_axis), *self.direction((*path, "z_axis"), z_axis)]
+        yield from wrong
+        if not wrong and abs(self.cosine(x_axis, z_axis)) > 1.0 - PERPENDICULAR:
+            yield (
+                (*path, "x_axis"),
+                f"is {self.shown(x_axis)}, along the z axis {self.shown(z_axis)}; give another z_axis.",
+            )
+
+    # --- joints, forces, constraints ---
+
+    def joint(self, path: tuple, joint: Element) -> Iterator[tuple[tuple, str]]:
+        if isinstance(joint, Link):
+            yield from self.positive((*path, "length"), joint.length)
+        elif isinstance(joint, Cardan):
+            wrong = [*self.directions((*path, "axes"), joint.axes)]
+            yield from wrong
+            if not wrong:
+                yield from self.perpendicular((*path, "axes"), *joint.axes, "make them perpendicular")
+        elif isinstance(joint, Planar):
+            wrong = [*self.directions((*path, "axis"), joint.axis), *self.directions((*path, "x_axis"), joint.x_axis)]
+            yield from wrong
+            if not wrong:
+                for i, (axis, x_axis) in enumerate(zip(joint.axis_pair, joint.x_axis_pair, strict=True)):
+                    place = (*path, "x_axis", i) if is_pair(joint.x_axis) else (*path, "x_axis")
+                    yield from self.perpendicular(place, x_axis, axis, "make x_axis perpendicular to axis")
+        elif isinstance(joint, AxisJoint):
+            wrong = [*self.directions((*path, "axis"), joint.axis)]
+            wrong += self.directions((*path, "zero"), joint.zero) if joint.zero else []
+            yield from wrong
+            if joint.zero and not wrong:
+                for i, (axis, zero) in enumerate(zip(as_pair(joint.axis), joint.zero, strict=True)):
+                    if abs(self.cosine(axis, zero)) > 1.0 - PERPENDICULAR:
+                        yield (*path, "zero", i), f"is {self.shown(zero)}, along the axis; give a direction across it."
+
+    def force(self, path: tuple, force: Element) -> Iterator[tuple[tuple, str]]:
+        if isinstance(force, Spring) and force.natural_length is not None and self.value(force.natural_length) < 0.0:
+            yield (*path, "natural_length"), f"is {self.found(force.natural_length)}; give a length of zero or more."
+        if not isinstance(force, Spline):
+            return
+        if len(force.times) < MIN_SPLINE_POINTS:
+            yield (*path, "times"), f"has {len(force.times)} entries; a spline needs at least {MIN_SPLINE_POINTS}."
+        times = self.vector(force.times)
+        for i in range(1, len(times)):
+            if times[i] <= times[i - 1]:
+                text = f"is {self.found(force.times[i])} after {times[i - 1]:g}; times have to increase."
+                yield (*path, "times", i), text
+        values = self.model.parameters.get(force.values) if isinstance(force.values, str) else force.values
+        if isinstance(values, tuple) and len(values) != len(force.times):
+            yield (
+                (*path, "values"),
+                f"has {len(values)} entries and times has {len(force.times)}; give as many of both.",
+            )
+
+    def constraint(self, path: tuple, constraint: Element) -> Iterator[tuple[tuple, str]]:
+        if isinstance(constraint, Distance):
+            yield from self.positive((*path, "distance"), constraint.distance)
+        elif isinstance(constraint, Dot):
+            yield from self.between((*path, "value"), constraint.value, -1.0, 1.0)
+        elif isinstance(constraint, Angle):
+            yield from self.between((*path, "value"), constraint.value, 0.0, math.pi)
+
+    # --- simulation ---
+
+    def simulation(self, path: tuple, simulation: Simulation) -> Iterator[tuple[tuple, str]]:
+        for key in ("t_end", "step", "output_step"):
+            if getattr(simulation, key) is not None:
+                yield from self.positive((*path, key), getattr(simulation, key))
+        formulation, integrator = simulation.formulation, simulation.integrator
+        for option, number in formulation:
+            place = (*path, "formulation", option)
+            if option in ("frequency", "damping"):
+                if self.value(number) < 0.0:
+                    yield place, f"is {self.found(number)}; give zero or more."
+            elif option != "type" and not isinstance(number, str):
+                yield from self.positive(place, number)
+        place = (*path, "integrator")
+        if isinstance(integrator, Newmark):
+            yield from self.positive((*place, "beta"), integrator.beta)
+            yield from self.between((*place, "gamma"), integrator.gamma, 0.5, 1.0)
+        elif isinstance(integrator, HHT):
+            yield from self.between((*place, "alpha"), integrator.alpha, -1.0 / 3.0, 0.0)
+        elif isinstance(integrator, GeneralizedAlpha):
+            yield from self.between((*place, "rho_inf"), integrator.rho_inf, 0.0, 1.0)
+        elif hasattr(integrator, "tolerance"):
+            yield from self.positive((*place, "tolerance"), integrator.tolerance)
+
+    # --- small ones ---
+
+    def found(self, number: float | Expression) -> str:
+        """A number with its value when it is an expression."""
+        value = self.value(number)
+        return f"{show(number)} (= {value:g})" if isinstance(number, Expression) else f"{value:g}"
+
+    def shown(self, numbers: tuple) -> str:
+        return "[" + ", ".join(f"{value:g}" for value in self.vector(numbers)) + "]"
+
+    def positive(self, path: tuple, number: float | Expression) -> Iterator[tuple[tuple, str]]:
+        if self.value(number) <= 0.0:
+            yield path, f"is {self.found(number)}; {POSITIVE}"
+
+    def between(self, path: tuple, number: float | Expression, low: float, high: float) -> Iterator[tuple[tuple, str]]:
+        value = self.value(number)
+        if value < low - ROUNDING or value > high + ROUNDING:
+            yield path, f"is {self.found(number)}; give a number from {low:g} to {high:g}."
+
+    def direction(self, path: tuple, vector: tuple) -> Iterator[tuple[tuple, str]]:
+        if all(value == 0.0 for value in self.vector(vector)):
+            yield path, f"is {self.shown(vector)}, which has no direction; give a vector that is not zero."
+
+    def directions(self, path: tuple, axis: tuple) -> Iterator[tuple[tuple, str]]:
+        """Problems of one vector or of both of a pair."""
+        if not is_pair(axis):
+            yield from self.direction(path, axis)
+            return
+        for i, vector in enumerate(axis):
+            yield from self.direction((*path, i), vector)
+
+    def cosine(self, a: tuple, b: tuple) -> float:
+        """Cosine of the angle of two vectors that are not zero; nan when one has no value."""
+        u, v = np.array(self.vector(a)), np.array(self.vector(b))
+        u, v = u / np.abs(u).max(), v / np.abs(v).max()
+        return float(u @ v / (np.linalg.norm(u) * np.linalg.norm(v)))
+
+    def perpendicular(self, path: tuple, a: tuple, b: tuple, remedy: str) -> Iterator[tuple[tuple, str]]:
+        cosine = self.cosine(a, b)
+        if abs(cosine) > PERPENDICULAR:
+            degrees = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
+            yield path, f"are {self.shown(a)} and {self.shown(b)}, at {degrees:.6g} degrees; {remedy}."
+
+
+POSITIVE = "give a number larger than zero."

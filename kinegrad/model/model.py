@@ -1,0 +1,371 @@
+"""The description of a mechanism: named elements in sections, the same in Python and in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, TypeAdapter, ValidationError
+
+from kinegrad.errors import ModelError, Problem
+from kinegrad.expressions.syntax import Expression
+from kinegrad.model import names
+from kinegrad.model.bodies import Body, Ground
+from kinegrad.model.constraints import CONSTRAINTS, Driver, Linear, Objective, Start
+from kinegrad.model.element import Element, by_type, closest, dotted, sentences, to_plain
+from kinegrad.model.forces import FORCES
+from kinegrad.model.joints import JOINTS
+from kinegrad.model.simulation import Simulation
+from kinegrad.model.values import (
+    TABLE,
+    ConstantOrConstants,
+    FrozenDict,
+    Moving,
+    NumberOrNumbers,
+    ParameterNames,
+    Title,
+    show,
+)
+
+VERSION = 1
+
+#: What the entries of each section are.
+ENTRIES: dict[str, Any] = {
+    "parameters": NumberOrNumbers,
+    "variants": Annotated[dict[str, ConstantOrConstants], TABLE, AfterValidator(FrozenDict)],
+    "bodies": Body,
+    "joints": by_type(JOINTS),
+    "forces": by_type(FORCES),
+    "constraints": by_type(CONSTRAINTS),
+    "measures": Moving,
+    "drivers": Driver,
+    "degrees_of_freedom": Start,
+    "objectives": Objective,
+}
+#: The keys that hold one value each, with what is there when they are absent.
+SINGLE: dict[str, tuple[Any, Any]] = {
+    "title": (Title, ""),
+    "design": (ParameterNames, ()),
+    "ground": (Ground, {}),
+    "simulation": (Simulation, {}),
+}
+#: All keys of a model in the order in which they are written.
+KEYS = (
+    *("title", "parameters", "design", "variants", "ground", "bodies", "joints", "forces", "constraints", "measures"),
+    *("drivers", "degrees_of_freedom", "objectives", "simulation"),
+)
+ADAPTERS = {key: TypeAdapter(kind) for key, kind in ENTRIES.items()}
+ADAPTERS |= {key: TypeAdapter(kind) for key, (kind, _) in SINGLE.items()}
+
+Finding = tuple[tuple, str]  # path of the place, and the sentence
+
+
+class Section(dict):
+    """The elements of one section by name; what is put in is validated, and may have the shape it has in a file."""
+
+    def __init__(self, key: str, entries: Mapping = FrozenDict()):
+        super().__init__()
+        self.key = key
+        self.update(entries)
+
+    def __setitem__(self, name: str, value: Any):
+        super().__setitem__(name, _validated((self.key, name), value))
+
+    def update(self, *args, **kwargs):
+        for name, value in dict(*args, **kwargs).items():
+            self[name] = value
+
+    def setdefault(self, name: str, default: Any = None):
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
+
+    def copy(self) -> Section:
+        return Section(self.key, self)
+
+    def __reduce__(self):
+        return (Section, (self.key, dict(self)))
+
+
+class Model:
+    """A mechanism as its user describes it; every section is a dict of elements by name.
+
+    Elements are validated when they are put in. What concerns several of them (unknown names, masses after evaluation
+    of parameters, perpendicular axes) is found by `problems`, or raised all at once by `check`.
+
+    Attributes
+    ----------
+    title : str
+    parameters : Section of float, Expression, or tuples of them
+    design : list of str
+        Parameters that a gradient is taken by unless others are named.
+    variants : Section of {parameter: value}
+    ground : Ground
+    bodies, joints, forces, constraints, measures, drivers, degrees_of_freedom, objectives : Section
+    simulation : Simulation
+    """
+
+    title: str
+    parameters: dict
+    design: list[str]
+    variants: dict
+    ground: Ground
+    bodies: dict
+    joints: dict
+    forces: dict
+    constraints: dict
+    measures: dict
+    drivers: dict
+    degrees_of_freedom: dict
+    objectives: dict
+    simulation: Simulation
+
+    def __init__(self, **sections: Any):
+        findings, _ = self._fill(sections)
+        _raise(findings)
+
+    def _fill(self, sections: Mapping) -> tuple[list[Finding], Broken]:
+        """Take in what can be taken in; returns what is wrong with the rest, and its names."""
+        findings: list[Finding] = []
+        broken = Broken()
+        for key in sections:
+            if key not in KEYS:
+                text = f"{show(key)} is an unknown section{closest(key, KEYS)}. Sections: kinegrad, {', '.join(KEYS)}."
+                findings.append(((key,), text))
+        for key in KEYS:
+            try:
+                object.__setattr__(self, key, _converted(key, sections.get(key), findings, broken))
+            except ModelError as error:
+                findings += [((key,), problem.sentence) for problem in error.problems]
+        return findings, broken
+
+    def __setattr__(self, key: str, value: Any):
+        if key not in KEYS:
+            raise AttributeError(f"a Model has no section {key!r}{closest(key, KEYS)}")
+        findings: list[Finding] = []
+        value = _converted(key, value, findings, Broken())
+        _raise(findings)
+        object.__setattr__(self, key, value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        return all(getattr(self, key) == getattr(other, key) for key in KEYS)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(getattr(self, key))} {key}" for key in ("bodies", "joints", "forces", "parameters"))
+        return f"<Model {self.title!r}: {counts}>"
+
+    # --- files ---
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> Model:
+        """The model in a file; ModelError lists all its problems with their lines."""
+        from kinegrad.model.reading import read_file
+
+        return read_file(path)
+
+    @classmethod
+    def from_yaml_text(cls, text: str) -> Model:
+        """The model in a text of YAML; ModelError lists all its problems with their lines."""
+        from kinegrad.model.reading import read_text
+
+        return read_text(text)
+
+    @classmethod
+    def from_dict(cls, document: Mapping) -> Model:
+        """The model in a document such as a file holds; ModelError lists all its problems."""
+        from kinegrad.model.reading import read_document
+
+        return read_document(document)
+
+    def to_dict(self) -> dict:
+        """The document that describes the model: dicts, lists, texts and numbers."""
+        document: dict[str, Any] = {"kinegrad": VERSION}
+        for key in KEYS:
+            plain = to_plain(getattr(self, key))
+            if plain:
+                document[key] = plain
+        return document
+
+    def to_yaml(self, path: str | Path | None = None) -> str:
+        """The text of the model file, also written to `path` when one is given."""
+        from kinegrad.model.writing import to_text
+
+        text = to_text(self.to_dict())
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    # --- checks ---
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the model as a whole; empty when it may be used."""
+        from kinegrad.model.checks import find
+
+        return [Problem(sentence, dotted(path)) for path, sentence in find(self, Broken())]
+
+    def check(self) -> Model:
+        """The model itself; raises ModelError with all its problems when there are some."""
+        problems = self.problems()
+        if problems:
+            raise ModelError(*problems)
+        return self
+
+    # --- copies with other numbers ---
+
+    def copy(self) -> Model:
+        """A model of its own with the same elements."""
+        return Model(**{key: getattr(self, key) for key in KEYS})
+
+    def with_variant(self, name: str) -> Model:
+        """Copy with the parameter values of a variant."""
+        if name not in self.variants:
+            known = ", ".join(self.variants) or "none"
+            raise ModelError(
+                Problem(
+                    f"variant {show(name)} does not exist{closest(name, self.variants)}; variants: {known}.", "variants"
+                )
+            )
+        return self.with_values(**self.variants[name])
+
+    def with_values(self, /, **values: Any) -> Model:
+        """Copy with other values of independent parameters; ModelError names those that cannot be set.
+
+        A list takes as many numbers as it has; ``with_values(**{"u[2]": 1.0})`` changes one of them.
+        """
+        from kinegrad.model.checks import find_in_values
+
+        findings: list[Finding] = []
+        changed = {}
+        for name, value in values.items():
+            try:
+                changed[name] = _validated(("variants", "values"), {name: value})[name]
+            except ModelError as error:
+                text = error.problems[0].sentence.removeprefix("variants.values.")
+                findings.append((("parameters", name), f"parameter {text}"))
+        findings += find_in_values(self, changed, lambda name: ("parameters", name))
+        _raise(findings)
+        copy = self.copy()
+        for name, value in changed.items():
+            if name in copy.parameters:
+                copy.parameters[name] = value
+            else:  # one entry of a list, written u[2]
+                whole, _, index = name.removesuffix("]").partition("[")
+                entries = list(copy.parameters[whole])
+                entries[int(index)] = value
+                copy.parameters[whole] = entries
+        return copy
+
+    # --- look-up ---
+
+    @property
+    def bodies_in_order(self) -> tuple[str, ...]:
+        """Names of the moving bodies in the order of the file."""
+        return tuple(self.bodies)
+
+    def marker(self, name: str) -> tuple[str, Element]:
+        """Body name and marker of ``body.marker``, such as ``("ground", PointMarker(...))``."""
+        try:
+            return names.find_marker(self, name)
+        except ModelError as error:
+            raise ModelError(f"{name!r} {error.problems[0].sentence}") from None
+
+    def resolve(self, name: str) -> names.Reference:
+        """What a dotted name in an expression, or the name of a measure, stands for."""
+        try:
+            return names.resolve(self, name)
+        except ModelError as error:
+            raise ModelError(f"{name!r} {error.problems[0].sentence}") from None
+
+    @property
+    def used_joints(self) -> frozenset[str]:
+        """Joints whose coordinate, or whose start, something in the model refers to."""
+        used = {name.split(".")[0] for name in self._used_names()}
+        return frozenset(used & set(self.joints))
+
+    def _used_names(self) -> set[str]:
+        found = set(self.degrees_of_freedom)
+        sections = (self.forces, self.constraints, self.drivers, self.objectives)
+        for element in (element for section in sections for element in section.values()):
+            found |= {getattr(element, key) for key in ("acts_on", "measure") if getattr(element, key, None)}
+            if isinstance(element, Linear):
+                found |= set(element.terms)
+            for key in ("value", "integral", "final", "stiffness", "damping"):
+                found |= _names_in(getattr(element, key, None))
+        for expression in self.measures.values():
+            found |= expression.names
+        return found
+
+
+class Broken:
+    """Names of elements that could not be read, so that what refers to them is not reported as well."""
+
+    def __init__(self):
+        self.names: set[str] = set()
+        self.sections: set[str] = set()  # sections that could not be read at all
+
+    def hides(self, name: str) -> bool:
+        """Whether `name` may belong to an element that was not read."""
+        return name in self.names or bool(self.sections)
+
+
+def _names_in(value: Any) -> frozenset[str]:
+    if isinstance(value, Expression):
+        return value.names
+    if isinstance(value, tuple):
+        return frozenset().union(*map(_names_in, value))
+    return frozenset()
+
+
+def _validated(path: tuple, value: Any) -> Any:
+    """`value` as the section path[0] holds it; ModelError when it cannot."""
+    if len(path) > 1 and not isinstance(path[1], str):
+        raise ModelError(Problem(f"{path[0]} has the key {show(path[1])}; a name is needed there.", path[0]))
+    try:
+        return ADAPTERS[path[0]].validate_python(value)
+    except ValidationError as error:
+        raise _error(sentences(error, path)) from None
+
+
+def _converted(key: str, value: Any, findings: list[Finding], broken: Broken) -> Any:
+    """`value` as the model holds it under `key`; what is wrong goes to `findings`, its names to `broken`."""
+    if key in SINGLE:
+        kind_default = SINGLE[key][1]
+        try:
+            return ADAPTERS[key].validate_python(kind_default if value is None else value)
+        except ValidationError as error:
+            findings += sentences(error, (key,))
+            broken.names.add(key)
+            return ADAPTERS[key].validate_python(kind_default)
+    section = Section(key)
+    if value is not None and not isinstance(value, Mapping):
+        findings.append(((key,), f"{key} is {show(value)}; a mapping from names to entries is needed."))
+        broken.sections.add(key)
+        return section
+    for name, entry in (value or {}).items():
+        if not isinstance(name, str):
+            findings.append(((key,), f"{key} has the key {show(name)}; a name is needed there."))
+            continue
+        try:
+            dict.__setitem__(section, name, ADAPTERS[key].validate_python(entry))
+        except ValidationError as error:
+            findings += sentences(error, (key, name))
+            broken.names.add(name)
+    return section
+
+
+def _error(findings: list[Finding]) -> ModelError:
+    return ModelError(*(Problem(sentence, dotted(path)) for path, sentence in findings))
+
+
+def _raise(findings: list[Finding]) -> None:
+    if findings:
+        raise _error(findings)

@@ -1,0 +1,144 @@
+"""What a dotted name in an expression, or the name of a measure, stands for.
+
+==========================================  ============================================================
+``t``                                       time
+``L_A1``                                    a parameter
+``reach``  ``reach.velocity``               an entry of `measures`, and its rates
+``J1.angle``  ``J1.angle.velocity``         a joint coordinate, and its rates
+``bar.P.x``  ``bar.P.x.velocity``           a component of a marker in global axes, and its rates
+``bar.P.position``  ``bar.P.velocity``      a vector in global components
+``bar.P.position.x``                        a component of it
+==========================================  ============================================================
+
+A vector marker has `position` too: its components in global axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from kinegrad.errors import ModelError
+from kinegrad.model.bodies import FrameMarker, PointMarker, VectorMarker
+from kinegrad.model.element import closest
+from kinegrad.model.joints import AxisJoint
+
+if TYPE_CHECKING:
+    from kinegrad.model.model import Model
+
+GROUND = "ground"
+RATES = {"position": 0, "velocity": 1, "acceleration": 2}
+COMPONENTS = {"x": 0, "y": 1, "z": 2}
+KIND_OF_MARKER = {PointMarker: "point", VectorMarker: "vector", FrameMarker: "frame"}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a name stands for.
+
+    Attributes
+    ----------
+    kind : str
+        ``time``, ``parameter``, ``measure``, ``coordinate`` (of a joint) or ``marker``.
+    element : str
+        Name of the parameter, measure, joint or body; empty for time.
+    part : str
+        Name of the coordinate or marker.
+    rate : int
+        0 for the value, 1 for its velocity, 2 for its acceleration.
+    component : int, optional
+        0, 1 or 2 for one component of a marker; None for the whole vector, and for numbers.
+    """
+
+    kind: Literal["time", "parameter", "measure", "coordinate", "marker"]
+    element: str = ""
+    part: str = ""
+    rate: int = 0
+    component: int | None = None
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether it has three components."""
+        return self.kind == "marker" and self.component is None
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether it may be guided, driven or acted on: a number that follows from the positions."""
+        return self.kind in ("measure", "coordinate", "marker") and self.rate == 0 and not self.is_vector
+
+
+def resolve(model: Model, name: str) -> Reference:
+    """What `name` stands for in `model`; raises ModelError with a fragment such as "names the unknown body 'x'"."""
+    first, *rest = name.split(".")
+    if first == "t" and not rest:
+        return Reference("time")
+    if first in model.parameters:
+        if rest:
+            raise ModelError(f"names {name!r}, but {first!r} is a parameter and has no parts; write {first}.")
+        return Reference("parameter", first)
+    if first in model.measures:
+        return Reference("measure", first, rate=_rate(name, rest))
+    if first in model.joints:
+        return _coordinate(model, name, first, rest)
+    if first in model.bodies or first == GROUND:
+        return _marker_quantity(model, name, first, rest)
+    known = [*model.parameters, *model.measures, *model.joints, *model.bodies, GROUND]
+    what = "joint or body" if rest else "parameter or measure"
+    raise ModelError(f"names the unknown {what} {first!r}{closest(first, known)}; define it or correct the name.")
+
+
+def find_marker(model: Model, name: str):
+    """Body name and marker of ``body.marker``; raises ModelError with a fragment when there is none."""
+    body, _, marker = name.partition(".")
+    if body != GROUND and body not in model.bodies:
+        known = [GROUND, *model.bodies]
+        raise ModelError(f"names the unknown body {body!r}{closest(body, known)}; bodies: {', '.join(known)}.")
+    markers = model.ground.markers if body == GROUND else model.bodies[body].markers
+    if marker not in markers:
+        known = ", ".join(markers) or "none"
+        raise ModelError(
+            f"names the unknown marker {marker!r} of {body!r}{closest(marker, markers)}; its markers: {known}."
+        )
+    return body, markers[marker]
+
+
+def _rate(name: str, rest: list[str]) -> int:
+    if not rest:
+        return 0
+    if len(rest) > 1 or rest[0] not in ("velocity", "acceleration"):
+        raise ModelError(f"names {name!r}; only .velocity or .acceleration may follow there.")
+    return RATES[rest[0]]
+
+
+def _coordinate(model: Model, name: str, joint_name: str, rest: list[str]) -> Reference:
+    joint = model.joints[joint_name]
+    known = ", ".join(f"{joint_name}.{c}" for c in joint.coordinates)
+    if not joint.coordinates:
+        raise ModelError(
+            f"names {name!r}, but a {joint.type} joint has no coordinate to name; use a measure of markers."
+        )
+    if not rest or rest[0] not in joint.coordinates:
+        raise ModelError(
+            f"names {name!r}, but the coordinates of this {joint.type} joint are {known}; write one of them."
+        )
+    if rest[0] == "angle" and isinstance(joint, AxisJoint) and not joint.angle_is_defined:
+        raise ModelError(
+            f"names {name!r}, but joint {joint_name!r} has a pair of axes and no zero; "
+            f"add zero: [[...], [...]] to the joint, a direction in each body that coincide at angle 0."
+        )
+    return Reference("coordinate", joint_name, rest[0], _rate(name, rest[1:]))
+
+
+def _marker_quantity(model: Model, name: str, body: str, rest: list[str]) -> Reference:
+    if not rest:
+        raise ModelError(f"names the body {body!r}; write {body}.MARKER.position or {body}.MARKER.x.")
+    find_marker(model, f"{body}.{rest[0]}")
+    match rest[1:]:
+        case [component, *more] if component in COMPONENTS:
+            return Reference("marker", body, rest[0], _rate(name, more), COMPONENTS[component])
+        case [rate] if rate in RATES:
+            return Reference("marker", body, rest[0], RATES[rate])
+        case [rate, component] if rate in RATES and component in COMPONENTS:
+            return Reference("marker", body, rest[0], RATES[rate], COMPONENTS[component])
+    marker = f"{body}.{rest[0]}"
+    raise ModelError(f"names {name!r}; write {marker}.position, .velocity, .acceleration, or {marker}.x, .y, .z.")

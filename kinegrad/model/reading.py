@@ -1,0 +1,264 @@
+"""Model files: YAML to a model, with every problem told by its line.
+
+Only the events of the YAML parser are used. What they mean is decided here, by the core schema of YAML 1.2: no tags, no
+merge keys, no duplicate keys, bounded size and depth. Every element is then validated for itself, so that one wrong
+element does not hide the problems of the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    NodeEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+)
+
+from kinegrad.errors import ModelError, Problem
+from kinegrad.model.checks import find
+from kinegrad.model.element import dotted
+from kinegrad.model.model import VERSION, Finding, Model
+from kinegrad.model.values import show
+
+MAX_CHARACTERS = 2_000_000
+MAX_DEPTH = 30
+MAX_NODES = 200_000  # with aliases counted as often as they are used
+
+NULL = re.compile(r"|~|null|Null|NULL")
+BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
+INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
+FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
+SPECIAL = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+def read_file(path: str | Path) -> Model:
+    """The model in a file of YAML."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(
+            f"{path} is not a text in UTF-8 (byte {error.start} is {error.object[error.start]:#x}); "
+            "give a model file written in YAML."
+        ) from None
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror or error}; give the path of a model file.") from None
+    except ValueError as error:  # a path with a null character
+        raise ModelError(f"{show(str(path))} is no path of a file: {error}.") from None
+    return read_text(text)
+
+
+def read_text(text: str) -> Model:
+    """The model in a text of YAML."""
+    if not isinstance(text, str):
+        raise ModelError(f"the model is {show(text)}; a text of YAML is needed.")
+    document, places, problems = load(text)
+    if document is None and not problems:
+        raise ModelError(Problem(f"the file is empty; begin with kinegrad: {VERSION} and bodies:", line=1))
+    if problems and not isinstance(document, dict):
+        raise ModelError(*problems)
+    model, findings = build(document)
+    problems += [Problem(sentence, dotted(path), places.line_of(path)) for path, sentence in findings]
+    if problems:
+        raise ModelError(*sorted(problems, key=lambda problem: problem.line or 0))
+    return model
+
+
+def read_document(document: Mapping) -> Model:
+    """The model in a document of dicts, lists, texts and numbers."""
+    model, findings = build(document)
+    if findings:
+        raise ModelError(*(Problem(sentence, dotted(path)) for path, sentence in findings))
+    return model
+
+
+def build(document: Any) -> tuple[Model, list[Finding]]:
+    """The model of what could be read of `document`, and everything that is wrong."""
+    model = Model()
+    if not isinstance(document, Mapping):
+        return model, [((), f"the model is {show(document)}; a mapping with the keys kinegrad and bodies is needed.")]
+    findings: list[Finding] = []
+    version = document.get("kinegrad")
+    if "kinegrad" not in document:
+        findings.append(
+            ((), f"the key kinegrad is missing; begin with kinegrad: {VERSION}, the version of the format.")
+        )
+    elif isinstance(version, bool) or version != VERSION:
+        text = (
+            f"kinegrad is {show(version)}; the version of the format read here is {VERSION}, write kinegrad: {VERSION}."
+        )
+        findings.append((("kinegrad",), text))
+    more, broken = model._fill({key: value for key, value in document.items() if key != "kinegrad"})
+    findings += more
+    return model, findings + find(model, broken)
+
+
+# --- YAML -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Place:
+    """Where a value stands in the text: its line, and the places of its parts."""
+
+    line: int
+    parts: dict[str | int, Place] = field(default_factory=dict)
+    size: int = 1  # number of values in it
+
+    def line_of(self, path: tuple) -> int:
+        """Line of the innermost part on `path` that the text has."""
+        place = self
+        for part in path:
+            place = place.parts.get(part, place)
+        return place.line
+
+
+def load(text: str) -> tuple[Any, Place, list[Problem]]:
+    """The document in `text`, the places of its values, and what is wrong with it as YAML."""
+    loader = _Loader(text)
+    try:
+        document, place = loader.document()
+    except _Stop as stop:
+        loader.problems.append(stop.problem)
+        return None, Place(1), loader.problems
+    return document, place, loader.problems
+
+
+class _Stop(Exception):
+    """The text cannot be read further."""
+
+    def __init__(self, sentence: str, line: int):
+        self.problem = Problem(sentence, line=line)
+
+
+class _Loader:
+    """Reads the events of one document into dicts, lists and scalars."""
+
+    def __init__(self, text: str):
+        if len(text) > MAX_CHARACTERS:
+            raise ModelError(f"the file has {len(text)} characters; a model file has at most {MAX_CHARACTERS}.")
+        self.events = YAML(typ="safe", pure=True).parse(text)
+        self.anchors: dict[str, tuple[Any, Place]] = {}
+        self.problems: list[Problem] = []
+        self.nodes = 0
+        self.line = 1
+
+    def next(self):
+        try:
+            event = next(self.events)
+        except MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            words = ", ".join(part for part in (error.context, error.problem) if part)
+            line, column = (mark.line + 1, mark.column + 1) if mark else (self.line, 1)
+            raise _Stop(
+                f"the file is not YAML: {words} (column {column}); correct it there or just before.", line
+            ) from None
+        except YAMLError as error:
+            words = str(error).splitlines()[0]
+            raise _Stop(f"the file is not YAML: {words}; give a text file.", self.line) from None
+        except Exception as error:  # the parser fails in many ways on input that is no YAML at all
+            raise _Stop(f"the file is not YAML: {error or type(error).__name__}.", self.line) from None
+        self.line = event.start_mark.line + 1
+        return event
+
+    def document(self) -> tuple[Any, Place]:
+        """The only document of the stream; None when there is none."""
+        self.next()
+        if not isinstance(self.next(), DocumentStartEvent):
+            return None, Place(1)
+        value, place = self.value(self.next(), ())
+        self.next()
+        if isinstance(self.next(), DocumentStartEvent):
+            raise _Stop("a second document begins here; a model file holds one, remove the line ---.", self.line)
+        return value, place
+
+    def value(self, event: NodeEvent, path: tuple) -> tuple[Any, Place]:
+        """The value that `event` begins, and its place."""
+        line = self.line
+        self.nodes += 1
+        if len(path) > MAX_DEPTH:
+            raise _Stop(f"the file nests deeper than {MAX_DEPTH} levels; a model file never needs that.", line)
+        if isinstance(event, AliasEvent):
+            value, place = self.alias(event)
+            return value, Place(line, place.parts, place.size)
+        if event.tag is not None:
+            self.problem(f"has the tag {event.tag}; tags are not read, remove it.", path)
+        if isinstance(event, ScalarEvent):
+            value, place = self.scalar(event), Place(line)
+        elif isinstance(event, MappingStartEvent):
+            value, place = self.mapping(line, path)
+        else:
+            value, place = self.sequence(line, path)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = (value, place)
+        if self.nodes > MAX_NODES:
+            raise _Stop(f"the file has more than {MAX_NODES} values (aliases counted each time).", line)
+        return value, place
+
+    def alias(self, event: AliasEvent) -> tuple[Any, Place]:
+        """What stands at the anchor; an anchor is known from its end on, so nothing contains itself."""
+        if event.anchor not in self.anchors:
+            raise _Stop(
+                f"the alias *{event.anchor} has no anchor &{event.anchor} before it; define it first.", self.line
+            )
+        self.nodes += self.anchors[event.anchor][1].size
+        return self.anchors[event.anchor]
+
+    def mapping(self, line: int, path: tuple) -> tuple[dict, Place]:
+        value, place = {}, Place(line)
+        while not isinstance(event := self.next(), MappingEndEvent):
+            key_line = self.line
+            key, _ = self.value(event, (*path, "key"))
+            entry_path = (*path, key if isinstance(key, str) else show(key))
+            entry, entry_place = self.value(self.next(), entry_path)
+            place.size += entry_place.size
+            entry_place.line = key_line
+            if not isinstance(key, str):
+                self.problem(f"has the key {show(key)}; a name is needed there (or quotes around it).", path, key_line)
+            elif key in value:
+                first = place.parts[key].line
+                self.problem(f"stands twice (first in line {first}); remove one of them.", entry_path, key_line)
+            else:
+                value[key], place.parts[key] = entry, entry_place
+        return value, place
+
+    def sequence(self, line: int, path: tuple) -> tuple[list, Place]:
+        value, place = [], Place(line)
+        while not isinstance(event := self.next(), SequenceEndEvent):
+            entry, entry_place = self.value(event, (*path, len(value)))
+            place.parts[len(value)] = entry_place
+            place.size += entry_place.size
+            value.append(entry)
+        return value, place
+
+    def scalar(self, event: ScalarEvent) -> Any:
+        """The value of a scalar by the core schema; quoted ones are texts."""
+        return event.value if event.style is not None else plain_scalar(event.value)
+
+    def problem(self, text: str, path: tuple, line: int | None = None):
+        where = dotted(path)
+        self.problems.append(Problem(f"{where or 'the model'} {text}", where, line or self.line))
+
+
+def plain_scalar(text: str) -> Any:
+    """The value of a scalar without quotes: None, a bool, a number or the text itself."""
+    if NULL.fullmatch(text):
+        return None
+    if BOOL.fullmatch(text):
+        return text[0] in "tT"
+    if INTEGER.fullmatch(text) and len(text) < 400:
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+    if FLOAT.fullmatch(text):
+        return float(text)
+    if SPECIAL.fullmatch(text):
+        return float(text.replace(".", "", 1))
+    return text
