@@ -59,9 +59,17 @@ def test_readme_example_is_a_model():
     assert spanning_tree(Model.from_yaml_text(block).check()).n_coordinates == 1
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/index.md", "docs/cli.md"])
-def test_links_lead_somewhere(page):
-    path = ROOT / page
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+
+
+def test_every_page_is_reached_from_the_start_page():
+    start = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    for page in ROOT.glob("docs/**/*.md"):
+        assert page.name == "index.md" or f"({page.relative_to(ROOT / 'docs').as_posix()})" in start
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
         if not target.startswith("https://"):
-            assert (path.parent / target).exists(), f"{page} links to {target}"
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"

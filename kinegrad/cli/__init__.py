@@ -43,4 +43,6 @@ for _name in COMMANDS:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command in `arguments` (those of the process by default) and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a name the terminal cannot show is no reason to fail
     sys.exit(run(typer.main.get_command(app), sys.argv[1:] if arguments is None else arguments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kinegrad.cli.contract import Report
@@ -10,6 +11,9 @@ from kinegrad.cli.options import Cut, Json, ModelFile, Set, Variant, load_model
 if TYPE_CHECKING:
     from kinegrad.coordinates.spanning_tree import SpanningTree
     from kinegrad.model.model import Model
+
+
+NAMES_SHOWN = 20
 
 
 def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = [], json: Json = False) -> Report:  # noqa: B006
@@ -46,19 +50,21 @@ def _show(console, data: dict, model: Model, tree: SpanningTree) -> None:
         ("forces", _counted(model.forces)),
         ("degrees of freedom", _counted(model.degrees_of_freedom)),
         ("objectives", _counted(model.objectives)),
-        ("cut joints", ", ".join(tree.cut) or "none"),
-        ("free chains", ", ".join(tree.free)),
+        ("cut joints", _counted(tree.cut)),
+        ("added floating joints", _counted(tree.free)),
     ):
         if value:
             counts.add_row(label, Text(value))
     console.print(counts)
-    sets = Table("coordinates", "n", "m", title=None)
+    sets = Table("coordinates", "n", "m")
     for name, size in data["sets"].items():
         sets.add_row(name, str(size["n"]), str(size["m"]))
     console.print(sets)
     console.print("n coordinates, m constraint rows as written (some may be redundant).")
 
 
-def _counted(section: dict) -> str:
-    """How many entries there are, and their names; empty for an empty section."""
-    return f"{len(section)}: {', '.join(section)}" if section else ""
+def _counted(section: Iterable[str]) -> str:
+    """How many entries there are, and the names of the first; empty for an empty section."""
+    names = list(section)
+    shown = ", ".join(names[:NAMES_SHOWN]) + (" ..." if len(names) > NAMES_SHOWN else "")
+    return f"{len(names)}: {shown}" if names else ""

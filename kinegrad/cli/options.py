@@ -36,7 +36,7 @@ def load_model(path: Path, variant: str | None, assignments: Sequence[str]) -> M
         model = model.with_variant(variant)
     if assignments:
         model = model.with_values(**parse_assignments(assignments))
-    return model
+    return model.check()
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:

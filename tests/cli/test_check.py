@@ -1,6 +1,7 @@
 """``kinegrad check`` on the examples, with every option, and on files that cannot be used."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -82,6 +83,23 @@ def test_table_names_all_parts(check):
         "psi3",
     ):
         assert text in out
+
+
+def test_a_terminal_without_the_letters_of_the_title_is_no_failure(tmp_path):
+    path = tmp_path / "model.yaml"
+    path.write_text(PENDULUM + "title: Fünfgelenk → φ\n", encoding="utf-8")
+    command = [sys.executable, "-c", f"from kinegrad.cli import main; main(['check', {str(path)!r}])"]
+    done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("F\\xfcnfgelenk")
+
+
+def test_long_lists_of_names_are_shortened(check, tmp_path):
+    bodies = "".join(f"  b{k}: {{mass: 1, inertia: [1, 1, 1]}}\n" for k in range(30))
+    path = tmp_path / "model.yaml"
+    path.write_text("kinegrad: 1\nbodies:\n" + bodies)
+    code, out, _ = check(path)
+    assert code == 0 and "30: b0, b1" in out and "b19 ..." in " ".join(out.split()) and "b29" not in out
 
 
 def test_constraints_and_drivers_add_their_rows(checked, tmp_path):

@@ -2,14 +2,28 @@
 
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kinegrad.coordinates import loop_cutting
-from kinegrad.coordinates.spanning_tree import CLOSURE_ROWS, COORDINATES, GROUND, TreeEdge, span
+from kinegrad.coordinates.spanning_tree import (
+    CLOSURE_ROWS,
+    CONSTRAINT_ROWS,
+    COORDINATES,
+    GROUND,
+    TreeEdge,
+    joint_set_size,
+    span,
+    spanning_tree,
+)
 from kinegrad.errors import ModelError
+from kinegrad.model.constraints import CONSTRAINTS
+from kinegrad.model.model import Model
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @dataclass
@@ -65,6 +79,31 @@ def test_slider_crank_has_the_published_counts(cut, n, m):
     assert (tree.n_coordinates, tree.n_rows) == (n, m)
     assert tree.cut == (cut or "ball",)
     assert tree.measured == (("pivot",) if cut == "pivot" else ())
+
+
+def test_a_model_tells_which_joints_it_uses():
+    five_bar, slider_crank = (Model.from_yaml(EXAMPLES / name / "model.yaml") for name in ("five_bar", "slider_crank"))
+    assert spanning_tree(five_bar) == span(BARS, FIVE_BAR, used={"JA", "J1"})
+    assert spanning_tree(slider_crank, cut=["pivot"]).measured == ("pivot",)
+    assert spanning_tree(slider_crank).measured == ()
+    slider_crank.degrees_of_freedom = {}
+    slider_crank.measures["bend"] = "2*universal.angle2"
+    assert spanning_tree(slider_crank, cut=["universal"]).measured == ("universal",)
+
+
+def test_constraints_and_drivers_add_rows():
+    model = Model.from_yaml(EXAMPLES / "slider_crank" / "model.yaml")
+    assert joint_set_size(model, spanning_tree(model)) == (4, 3)
+    model.drivers["turn"] = {"measure": "pivot.angle", "value": "6*t"}
+    model.constraints.update(
+        tie={"type": "distance", "between": ["crank.B", "slider.D"], "distance": 0.4},
+        pin={"type": "coincidence", "between": ["crank.B", "rod.B"]},
+        lead={"type": "guidance", "marker": "slider.D", "value": ["t", 0, 0]},
+        course={"type": "guidance", "measure": "rail.distance", "value": "t"},
+        gear={"type": "linear", "terms": {"pivot.angle": 1, "rail.distance": 2}},
+    )
+    assert joint_set_size(model, spanning_tree(model)) == (4, 3 + 1 + 1 + 3 + 3 + 1 + 1)
+    assert set(CONSTRAINT_ROWS) == set(CONSTRAINTS)
 
 
 def test_counts_of_every_joint_type():
