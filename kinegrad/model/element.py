@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Discriminator, PlainValidator, Tag, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from kinegrad.errors import ModelError, Problem
@@ -18,7 +18,7 @@ TRANSLATED = "kinegrad"
 class Element(BaseModel):
     """A frozen description with named fields; a wrong value raises ModelError with one sentence per problem."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     def __init__(self, **data: Any):
         try:
@@ -121,28 +121,34 @@ def dotted(path: tuple) -> str:
 
 
 def by_type(kinds: dict[str, type[Element]]) -> Any:
-    """Annotation of an element of one of `kinds`, chosen by its key ``type``."""
-    tagged = [Annotated[kind, Tag(f"<{name}>")] for name, kind in kinds.items()]
-    union = tagged[0]
-    for entry in tagged[1:]:
-        union = union | entry
-    return Annotated[
-        union | Annotated[Any, PlainValidator(lambda value: _refuse_type(kinds, value)), Tag("<unknown>")],
-        Discriminator(lambda value: _kind_tag(kinds, value)),
-    ]
+    """Annotation of an element of one of `kinds`, chosen by its key ``type``; only kinds in use are ever built."""
+
+    def validate(value: Any) -> Element:
+        kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+        if not isinstance(kind, str) or kind not in kinds:
+            raise ValueError(_unknown_type(kinds, value))
+        return kinds[kind].model_validate(value)
+
+    return Annotated[Any, PlainValidator(validate), _OneOf(kinds)]
 
 
-def _kind_tag(kinds: dict[str, type[Element]], value: Any) -> str:
-    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-    return f"<{kind}>" if isinstance(kind, str) and kind in kinds else "<unknown>"
-
-
-def _refuse_type(kinds: dict[str, type[Element]], value: Any):
-    """Raise the fragment for `value`, whose key ``type`` is missing or names none of `kinds`."""
+def _unknown_type(kinds: dict[str, type[Element]], value: Any) -> str:
     names = ", ".join(kinds)
     if not isinstance(value, dict):
-        raise ValueError(f"is {show(value)}; a mapping with the key type ({names}) is needed.")
+        return f"is {show(value)}; a mapping with the key type ({names}) is needed."
     if "type" not in value:
-        raise ValueError(f"has no type; add type: one of {names}.")
+        return f"has no type; add type: one of {names}."
     found = value["type"]
-    raise ValueError(f"has the unknown type {show(found)}{closest(found, kinds)}; types here: {names}.")
+    return f"has the unknown type {show(found)}{closest(found, kinds)}; types here: {names}."
+
+
+class _OneOf:
+    """The JSON Schema of an element of one of several kinds."""
+
+    def __init__(self, kinds: dict[str, type[Element]]):
+        self.kinds = kinds
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict:
+        for kind in self.kinds.values():
+            kind.model_rebuild()
+        return {"oneOf": [handler(kind.__pydantic_core_schema__) for kind in self.kinds.values()]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,10 +56,14 @@ KEYS = (
     *("title", "parameters", "design", "variants", "ground", "bodies", "joints", "forces", "constraints", "measures"),
     *("drivers", "degrees_of_freedom", "objectives", "simulation"),
 )
-ADAPTERS = {key: TypeAdapter(kind) for key, kind in ENTRIES.items()}
-ADAPTERS |= {key: TypeAdapter(kind) for key, (kind, _) in SINGLE.items()}
 
 Finding = tuple[tuple, str]  # path of the place, and the sentence
+
+
+@cache
+def _adapter(key: str) -> TypeAdapter:
+    """What validates the entries of a section, or the value of a single key."""
+    return TypeAdapter(ENTRIES[key] if key in ENTRIES else SINGLE[key][0])
 
 
 class Section(dict):
@@ -330,7 +335,7 @@ def _validated(path: tuple, value: Any) -> Any:
     if len(path) > 1 and not isinstance(path[1], str):
         raise ModelError(Problem(f"{path[0]} has the key {show(path[1])}; a name is needed there.", path[0]))
     try:
-        return ADAPTERS[path[0]].validate_python(value)
+        return _adapter(path[0]).validate_python(value)
     except ValidationError as error:
         raise _error(sentences(error, path)) from None
 
@@ -340,11 +345,11 @@ def _converted(key: str, value: Any, findings: list[Finding], broken: Broken) ->
     if key in SINGLE:
         kind_default = SINGLE[key][1]
         try:
-            return ADAPTERS[key].validate_python(kind_default if value is None else value)
+            return _adapter(key).validate_python(kind_default if value is None else value)
         except ValidationError as error:
             findings += sentences(error, (key,))
             broken.names.add(key)
-            return ADAPTERS[key].validate_python(kind_default)
+            return _adapter(key).validate_python(kind_default)
     section = Section(key)
     if value is not None and not isinstance(value, Mapping):
         findings.append(((key,), f"{key} is {show(value)}; a mapping from names to entries is needed."))
@@ -355,7 +360,7 @@ def _converted(key: str, value: Any, findings: list[Finding], broken: Broken) ->
             findings.append(((key,), f"{key} has the key {show(name)}; a name is needed there."))
             continue
         try:
-            dict.__setitem__(section, name, ADAPTERS[key].validate_python(entry))
+            dict.__setitem__(section, name, _adapter(key).validate_python(entry))
         except ValidationError as error:
             findings += sentences(error, (key, name))
             broken.names.add(name)

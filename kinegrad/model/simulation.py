@@ -147,5 +147,7 @@ class Simulation(Element):
     body_point: Literal["com", "origin"] = Field(
         "com", description="joint set: the point that carries each body's motion"
     )
-    formulation: by_type(FORMULATIONS) = Field(ALI3P(), description="what is solved in a step: {type, options}")
-    integrator: by_type(INTEGRATORS) = Field(Newmark(), description="how time advances: {type, options}")
+    formulation: by_type(FORMULATIONS) = Field(
+        default_factory=ALI3P, description="what is solved in a step: {type, options}"
+    )
+    integrator: by_type(INTEGRATORS) = Field(default_factory=Newmark, description="how time advances: {type, options}")
