@@ -168,9 +168,10 @@ def identifier_problem(name: Any) -> str | None:
 
 NUMBER_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string", "description": "an expression"}]}
 
-Number = Annotated[float | Expression, PlainValidator(to_number), WithJsonSchema(NUMBER_SCHEMA)]
-Constant = Annotated[float | Expression, PlainValidator(to_constant), WithJsonSchema(NUMBER_SCHEMA)]
-Moving = Annotated[Expression, PlainValidator(to_expression), WithJsonSchema({"type": "string"})]
+# The values are float or Expression; Any keeps pydantic from looking into the class Expression.
+Number = Annotated[Any, PlainValidator(to_number), WithJsonSchema(NUMBER_SCHEMA)]
+Constant = Annotated[Any, PlainValidator(to_constant), WithJsonSchema(NUMBER_SCHEMA)]
+Moving = Annotated[Any, PlainValidator(to_expression), WithJsonSchema({"type": "string"})]
 
 Vector3 = Annotated[tuple[Number, Number, Number], list_of(3, "a list of three numbers [x, y, z]")]
 ConstantVector3 = Annotated[tuple[Constant, Constant, Constant], list_of(3, "a list of three numbers [x, y, z]")]
