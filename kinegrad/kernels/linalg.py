@@ -7,6 +7,8 @@ they gain nothing below 128 unknowns.)  The transpose is the plain one: a comple
 when it runs uncompiled, and pivots are chosen by real parts.
 """
 
+from math import isfinite
+
 import numpy as np
 
 from kinegrad.kernels.jit import JIT, entry, kernel, real, sqrt
@@ -14,14 +16,14 @@ from kinegrad.kernels.lapack import getrf, potrf
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 
 LAPACK_FROM = 41
-_TINY = 8.0 * 2.0**-52  # a pivot this much smaller than what it was subtracted from has no correct digit
+_TINY = 8.0 * 2.0**-52  # a pivot this part of what it was subtracted from has no correct digit
 
 
 @kernel
 def _pivot_status(pivot, scale):
     """OK, or what is wrong with a pivot that came out of numbers of size `scale`."""
     p, s = real(pivot), real(scale)
-    if p - p != 0.0 or s - s != 0.0:
+    if not (isfinite(p) and isfinite(s)):
         return NOT_FINITE
     if abs(p) <= _TINY * abs(s):
         return SINGULAR
@@ -194,7 +196,8 @@ def lu(A, pivots):
     Pivots are sought along a row, which is contiguous here.
     """
     n = A.shape[0]
-    if JIT and n >= LAPACK_FROM and getrf(A, n, pivots) >= 0:
+    if JIT and n >= LAPACK_FROM:
+        getrf(A, n, pivots)
         for i in range(n):
             status = _row_status(A, i)
             if status != OK:
@@ -253,8 +256,9 @@ def lu_solve4(A, pivots, X):
 def lu_solve_transposed4(A, pivots, X):
     """X = A⁻ᵀ X for four columns with the factors of `lu`."""
     n = A.shape[0]
+    for k in range(n):
+        _swap4(X, k, pivots[k])
     for i in range(n):
-        _swap4(X, i, pivots[i])
         s = get4(X, i)
         for k in range(i + 1, n):
             put4(X, k, axpy4(-A[i, k], s, get4(X, k)))
@@ -333,6 +337,7 @@ def kkt_solve4(T, J, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y,
     rounds : int
         Corrections made.  Each reduces the error by about |T| / (alpha σ²), σ the least singular value of J that is
         not zero.  Redundant rows and null rows do no harm: Y is the solution of least norm when R2 is consistent.
+        What is inconsistent in R2, rounding at least, enters Y times alpha and the rounds, but neither X nor JᵀY.
     W, Z : (n, 4), (m, 4) arrays
         Scratch.
     """
@@ -399,7 +404,7 @@ def qr(A, tau, order, tolerance):
             s = 0.0
             for i in range(k, m):
                 s += real(A[i, j]) ** 2
-            if s > largest * (1.0 + 1e-10):
+            if s > largest * (1.0 + 1e-10) or (s > largest * (1.0 - 1e-10) and order[j] < order[p]):
                 p, largest = j, s
         if k == 0:
             first = largest

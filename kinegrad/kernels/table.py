@@ -1,9 +1,9 @@
 """The boundary at which separately compiled parts meet: a table of functions and a table of arrays.
 
-A `Layout` is an ordered list of array names with their types.  A `Context` holds the arrays of one user of it.  Compiled
-code receives two things: the addresses of C functions, which it runs by `call`, and the context as one number, from
-which the viewers of the layout take the arrays.  So a caller never knows the record types behind a function, and each
-side is compiled once.
+A `Layout` is an ordered list of array names with their types.  A `Context` holds the arrays of one user of it.
+Compiled code receives two things: the addresses of C functions, which it runs by `call`, and the context as one number,
+from which the viewers of the layout take the arrays.  So a caller never knows the record types behind a function, and
+each side is compiled once.
 
 Layouts are made in `kinegrad.kernels`, where the fingerprint of the cache sees their order and types::
 

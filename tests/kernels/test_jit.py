@@ -1,0 +1,201 @@
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kinegrad.kernels import jit
+from kinegrad.kernels.jit import JIT, absolute, atan2, entry, real, record, sqrt, tanh
+from kinegrad.kernels.status import WORDS
+
+MAIN = """
+from mini.jit import cfunction, entry
+from mini.helper import twice
+
+@entry(what="the mini package")
+def run(x):
+    return twice(x)
+
+@entry(what="the mini package")
+def run_again(x):
+    return twice(x) + 1.0
+
+@cfunction(what="a C function")
+def nothing(ctx):
+    pass
+"""
+HELPER = """
+from mini.jit import kernel
+
+@kernel
+def twice(x):
+    return 2.0 * x
+"""
+USE = "from mini.main import *; print(run(3.0), run_again(3.0), nothing.address > 0)"
+
+
+class Mini:
+    """A package with its own copy of the decorators, used in processes of its own."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.package, self.cache = folder, folder / "mini", folder / "cache"
+        self.package.mkdir()
+        shutil.copy(jit.__file__, self.package / "jit.py")
+        self.write("__init__", "")
+        self.write("main", MAIN)
+        self.write("helper", HELPER)
+
+    def write(self, module: str, source: str):
+        (self.package / f"{module}.py").write_text(source)
+
+    def run(self, source: str = USE, **variables: str):
+        env = {k: v for k, v in os.environ.items() if k not in ("NUMBA_DISABLE_JIT", "KINEGRAD_QUIET")}
+        env |= {"NUMBA_CACHE_DIR": str(self.cache), "PYTHONPATH": str(self.folder)} | variables
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", source], env=env, cwd=self.folder, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip(), done.stderr
+
+
+@pytest.fixture
+def mini(tmp_path):
+    return Mini(tmp_path)
+
+
+def notices(stderr: str) -> list[str]:
+    return re.findall(r"kinegrad: compiling (.*), once per machine", stderr)
+
+
+def test_notice_once_on_a_miss_none_on_a_hit_and_an_edited_helper_is_seen(mini):
+    out, err = mini.run()
+    assert out == "6.0 7.0 True"
+    assert notices(err) == ["the mini package", "a C function"]
+    assert len(err.splitlines()) == 2
+
+    out, err = mini.run()
+    assert (out, err) == ("6.0 7.0 True", "")
+
+    old = mini.cache / "kinegrad-0123456789abcdef"
+    older = mini.cache / "kinegrad-fedcba9876543210"
+    foreign = mini.cache / "kinegrad-notes"
+    for folder, age in ((old, 1e8), (older, 2e8), (foreign, 3e8)):
+        folder.mkdir()
+        os.utime(folder, (1.7e9 - age, 1.7e9 - age))
+    mini.write("helper", HELPER.replace("2.0", "5.0"))
+    out, err = mini.run()
+    assert out == "15.0 16.0 True"
+    assert notices(err) == ["the mini package", "a C function"]
+    assert old.exists()
+    assert foreign.exists()
+    assert not older.exists()
+    assert len([*mini.cache.glob("kinegrad-*")]) == 4
+
+
+def test_quiet_and_a_temporary_cache_when_the_folder_cannot_be_written(mini):
+    (mini.folder / "file").touch()
+    show = USE + "; from mini import jit; print(jit.cache_folder())"
+    variables = {"NUMBA_CACHE_DIR": str(mini.folder / "file" / "cache"), "TMPDIR": str(mini.folder)}
+    out, err = mini.run(show, KINEGRAD_QUIET="1", **variables)
+    first, folder = out.splitlines()
+    assert (first, err) == ("6.0 7.0 True", "")
+    assert Path(folder).is_relative_to(mini.folder)
+    assert [*Path(folder).rglob("*.nbi")]
+
+
+def test_default_folder_is_the_users_cache(mini):
+    show = "from mini import jit; print(jit.cache_folder())"
+    out, _ = mini.run(show, NUMBA_CACHE_DIR="", XDG_CACHE_HOME=str(mini.folder / "xdg"))
+    assert re.fullmatch(r"kinegrad-[0-9a-f]{16}", Path(out).name)
+    assert Path(out).parent == mini.folder / "xdg" / "kinegrad"
+
+
+def test_importing_kernels_compiles_nothing_and_sets_no_option(mini):
+    source = (
+        "import numba; before = numba.config.CACHE_DIR\n"
+        "import mini.main\n"
+        "assert numba.config.CACHE_DIR == before\n"
+        "print(mini.main.run.signatures, '_compiled' in vars(mini.main.nothing))"
+    )
+    out, err = mini.run(source)
+    assert (out, err) == ("[] False", "")
+
+
+def test_the_fingerprint_counts_every_source_and_its_name(mini):
+    show = "from mini import jit; print(jit.fingerprint())"
+    seen = {mini.run(show)[0]}
+    mini.write("helper", HELPER + "\n")
+    seen.add(mini.run(show)[0])
+    (mini.package / "deeper").mkdir()
+    shutil.move(mini.package / "helper.py", mini.package / "deeper" / "helper.py")
+    seen.add(mini.run(show)[0])
+    assert len(seen) == 3
+
+
+def test_numba_options_are_left_alone():
+    assert os.environ.get("NUMBA_CACHE_DIR", "") == numba.config.CACHE_DIR
+
+
+def test_record_replaces_numbers_only():
+    fields = [("k", "i8"), ("x", "num", 3), ("s", "num"), ("A", "num", (3, 3)), ("flag", "i1")]
+    plain, twin = record(fields), record(fields, "c16")
+    assert plain["x"].base == np.float64
+    assert twin["x"].base == np.complex128
+    assert plain["A"].shape == twin["A"].shape == (3, 3)
+    assert twin["k"] == np.int64
+    assert plain.itemsize % 8 == 0
+    assert plain.isalignedstruct
+
+
+@entry
+def numbers(x, y):
+    return real(x), absolute(x), atan2(y, x), sqrt(absolute(y)), tanh(x)
+
+
+def test_numbers_of_reals():
+    for x in (-2.0, -0.0, 0.5, 3.0):
+        for y in (-1.5, 0.0, -0.0, 0.25, 4.0):
+            expected = (x, abs(x), np.arctan2(y, x), np.sqrt(abs(y)), np.tanh(x))
+            assert_allclose(numbers(x, y), expected, rtol=4e-16)
+
+
+@pytest.mark.skipif(JIT, reason="complex numbers need NUMBA_DISABLE_JIT=1")
+def test_functions_take_complex_steps():
+    names = ["sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh", "sqrt"]
+    for name, x in ((name, x) for name in names for x in (0.3, 0.8)):
+        f = getattr(jit, name)
+        h = 1e-4
+        difference = (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
+        assert f(x + 1e-30j).imag / 1e-30 == pytest.approx(difference, rel=1e-9)
+        assert f(x + 1e-30j).real == pytest.approx(f(x), rel=4e-16)
+
+
+@pytest.mark.skipif(JIT, reason="complex numbers need NUMBA_DISABLE_JIT=1")
+def test_atan2_continues_in_every_quadrant():
+    for angle in np.linspace(-3.1, 3.1, 24):
+        x, y = 2.0 * np.cos(angle), 2.0 * np.sin(angle)
+        for dx, dy in ((1.0, 0.0), (0.0, 1.0), (0.7, -2.0)):
+            z = atan2(y + 1e-30j * dy, x + 1e-30j * dx)
+            assert z.real == pytest.approx(np.arctan2(y, x), abs=4e-16)
+            assert z.imag / 1e-30 == pytest.approx((x * dy - y * dx) / 4.0, rel=1e-13)
+    z = atan2(0.6 + 0.2j, -0.5 + 0.1j)  # far from the real numbers: tan gives the quotient back
+    assert np.tan(z) == pytest.approx((0.6 + 0.2j) / (-0.5 + 0.1j), rel=1e-14)
+
+
+def test_absolute_follows_the_real_part():
+    if not JIT:
+        assert absolute(-2.0 + 3.0j) == 2.0 - 3.0j
+        assert real(-2.0 + 3.0j) == -2.0
+
+
+def test_each_status_has_words():
+    from kinegrad.kernels import status
+
+    codes = [v for k, v in vars(status).items() if k.isupper() and k != "WORDS"]
+    assert sorted(codes) == sorted(WORDS) == list(range(len(WORDS)))

@@ -1,0 +1,87 @@
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kinegrad.kernels.jit import JIT, entry
+from kinegrad.kernels.lapack import getrf, potrf
+from kinegrad.kernels.linalg import ldlt, lu
+
+pytestmark = pytest.mark.skipif(not JIT, reason="LAPACK is called by compiled code only")
+
+
+@entry
+def both_symmetric(A, d, B):
+    return ldlt(A, d), potrf(B, B.shape[0])
+
+
+@entry
+def both_general(A, p, B, q):
+    return lu(A, p), getrf(B, B.shape[0], q)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16, 33, 40])
+def test_cholesky_equals_the_loops(n):
+    rng = np.random.default_rng(n)
+    G = rng.normal(size=(n, n))
+    A = G @ G.T + np.eye(n)
+    B, d = np.tril(A), np.zeros(2 * n)
+    assert both_symmetric(A, d, B) == (0, 0)
+    L = np.tril(A, -1) + np.eye(n)
+    assert_allclose(np.tril(B), L * np.sqrt(d[:n]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [41, 64, 150])
+def test_ldlt_keeps_its_storage_when_lapack_computes_it(n):
+    rng = np.random.default_rng(n)
+    G = rng.normal(size=(n, n))
+    S = G @ G.T + np.eye(n)
+    A, d = np.tril(S), np.zeros(2 * n)
+    assert both_symmetric(A, d, S.copy()) == (0, 0)
+    L = np.tril(A, -1) + np.eye(n)
+    assert_allclose(L @ np.diag(d[:n]) @ L.T, S, rtol=0, atol=1e-15 * n * abs(S).max())
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16, 33, 40, 41, 64, 150])
+def test_lu_equals_the_loops_and_restores_the_matrix(n):
+    rng = np.random.default_rng(n)
+    S = rng.normal(size=(n, n))
+    A, B, p, q = S.copy(), S.copy(), np.zeros(n, np.int32), np.zeros(n, np.int32)
+    assert both_general(A, p, B, q) == (0, 0)
+    assert_array_equal(p, q)
+    assert_allclose(A, B, rtol=0, atol=1e-13 * n)
+    columns = np.arange(n)
+    for k in range(n):
+        columns[[k, p[k]]] = columns[[p[k], k]]
+    L, U = np.tril(A), np.triu(A, 1) + np.eye(n)
+    assert_allclose(L @ U, S[:, columns], rtol=0, atol=1e-14 * n)
+    assert abs(U).max() <= 1.0
+
+
+def test_not_positive_definite_is_told():
+    A = np.diag([1.0, -1.0])
+    assert both_symmetric(A.copy(), np.zeros(4), A)[1] == 2
+
+
+SCRIPT = """
+import numpy as np
+from test_linalg import solve_general
+for n in (40, 64):
+    A = np.eye(n) + 0.1
+    X = A @ np.ones((n, 4))
+    assert solve_general(A.copy(), X, X.copy()) == 0
+    assert abs(X - 1.0).max() < 1e-13
+print("fine")
+"""
+
+
+def test_cached_code_finds_the_routines(tmp_path):
+    """The second process runs the code of the first, with the routines at other addresses."""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.path.dirname(__file__)}
+    for notices in (1, 0):
+        done = subprocess.run([sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, timeout=300)
+        assert done.stdout == "fine\n", done.stderr
+        assert done.stderr.count("compiling") == notices
