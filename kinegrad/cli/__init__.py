@@ -44,5 +44,6 @@ for _name in COMMANDS:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command in `arguments` (those of the process by default) and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # a name the terminal cannot show is no reason to fail
+        if hasattr(stream, "reconfigure"):  # a name the terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(typer.main.get_command(app), sys.argv[1:] if arguments is None else arguments))
