@@ -33,11 +33,15 @@ def json_schema() -> dict:
     schemas, shared = TypeAdapter.json_schemas(
         [(key, "validation", TypeAdapter(kind)) for key, kind in kinds.items()], ref_template="#/$defs/{model}"
     )
+    definitions: dict[str, dict] = {"number": NUMBER_SCHEMA}
+    for name, schema in shared["$defs"].items():
+        tidy = _tidy(schema, definitions)
+        definitions.setdefault(name, tidy)
     properties: dict[str, dict] = {"kinegrad": {"const": VERSION, "description": "Version of the format."}}
     for key in KEYS:
         entry = schemas[key, "validation"]
         schema = {"type": ["object", "null"], "additionalProperties": entry} if key in ENTRIES else {"anyOf": [entry]}
-        properties[key] = {"description": DESCRIPTIONS[key], **_tidy(schema)}
+        properties[key] = {"description": DESCRIPTIONS[key], **_tidy(schema, definitions)}
     properties["bodies"] |= {"type": "object", "minProperties": 1}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -47,23 +51,26 @@ def json_schema() -> dict:
         "required": ["kinegrad", "bodies"],
         "additionalProperties": False,
         "properties": properties,
-        "$defs": {"number": NUMBER_SCHEMA, **{name: _tidy(kind) for name, kind in shared["$defs"].items()}},
+        "$defs": definitions,
     }
 
 
-def _tidy(schema: Any) -> Any:
-    """The same schema, shorter: numbers by reference, no titles of keys, and ``type`` required where it tells kinds."""
+def _tidy(schema: Any, definitions: dict) -> Any:
+    """The same schema, shorter: elements and numbers by reference, no titles of keys, ``type`` always required."""
     if isinstance(schema, list):
-        return [_tidy(entry) for entry in schema]
+        return [_tidy(entry, definitions) for entry in schema]
     if not isinstance(schema, dict):
         return schema
     if all(schema.get(key) == value for key, value in NUMBER_SCHEMA.items()):
         kept = {key: value for key, value in schema.items() if key in ("description", "default")}
         return {"$ref": "#/$defs/number", **kept}
-    tidy = {key: _tidy(value) for key, value in schema.items() if not (key == "title" and "properties" not in schema)}
+    tidy = {key: _tidy(value, definitions) for key, value in schema.items() if key != "title"}
     items = tidy.get("prefixItems")
     if items and all(item == items[0] for item in items):
         tidy["items"] = tidy.pop("prefixItems")[0]
-    if "type" in tidy.get("properties", {}):
+    if "properties" not in schema:
+        return tidy
+    if "type" in tidy["properties"]:
         tidy["required"] = ["type", *tidy.get("required", [])]
-    return tidy
+    definitions[schema["title"]] = tidy
+    return {"$ref": f"#/$defs/{schema['title']}"}
