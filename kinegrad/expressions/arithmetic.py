@@ -67,10 +67,10 @@ def power(a, b):
             return NAN
     try:
         return math.pow(a, b)
-    except OverflowError:
-        return -math.inf if a < 0.0 and b % 2.0 == 1.0 else math.inf
-    except ValueError:
-        return math.inf if a == 0.0 else NAN
+    except (OverflowError, ValueError) as error:
+        if isinstance(error, ValueError) and a != 0.0:
+            return NAN
+        return math.copysign(math.inf, a) if b % 2.0 == 1.0 else math.inf
 
 
 def powi(x, n: int):

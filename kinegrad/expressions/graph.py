@@ -8,6 +8,7 @@ indices is an order of evaluation.
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -17,6 +18,20 @@ from kinegrad.expressions.arithmetic import OPERATIONS, finite, powi
 from kinegrad.expressions.syntax import Expression
 
 MAX_INTEGER_EXPONENT = 1_000_000
+
+
+def _operator(name: str) -> tuple[Callable, Callable]:
+    """A binary operator of scalars, and the same with its operands exchanged."""
+
+    def forward(self, other):
+        known = isinstance(other, Scalar | numbers.Real)
+        return getattr(self.graph, name)(self, other) if known else NotImplemented
+
+    def reflected(self, other):
+        known = isinstance(other, numbers.Real)
+        return getattr(self.graph, name)(other, self) if known else NotImplemented
+
+    return forward, reflected
 
 
 class Scalar:
@@ -41,35 +56,11 @@ class Scalar:
             return f"<Scalar {graph.payload[i]}>"
         return f"<Scalar {graph.operations[i]}{graph.operands[i]}>"
 
-    def __add__(self, other):
-        return self.graph.add(self, other)
-
-    def __radd__(self, other):
-        return self.graph.add(other, self)
-
-    def __sub__(self, other):
-        return self.graph.subtract(self, other)
-
-    def __rsub__(self, other):
-        return self.graph.subtract(other, self)
-
-    def __mul__(self, other):
-        return self.graph.multiply(self, other)
-
-    def __rmul__(self, other):
-        return self.graph.multiply(other, self)
-
-    def __truediv__(self, other):
-        return self.graph.divide(self, other)
-
-    def __rtruediv__(self, other):
-        return self.graph.divide(other, self)
-
-    def __pow__(self, other):
-        return self.graph.power(self, other)
-
-    def __rpow__(self, other):
-        return self.graph.power(other, self)
+    __add__, __radd__ = _operator("add")
+    __sub__, __rsub__ = _operator("subtract")
+    __mul__, __rmul__ = _operator("multiply")
+    __truediv__, __rtruediv__ = _operator("divide")
+    __pow__, __rpow__ = _operator("power")
 
     def __neg__(self):
         return self.graph.negate(self)
@@ -419,8 +410,8 @@ def _call(node: syntax.Call, graph: Graph, arguments: list[Scalar | Vector]) -> 
             return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
         product = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
         return sqrt(product) if node.function == "norm" else product
-    numbers = [_number(node, argument) for argument in arguments]
-    return tuple(numbers) if node.function == "vec" else graph._apply(node.function, *numbers)
+    components = [_number(node, argument) for argument in arguments]
+    return tuple(components) if node.function == "vec" else graph._apply(node.function, *components)
 
 
 def _number(node: syntax.Node, x: Scalar | Vector) -> Scalar:
