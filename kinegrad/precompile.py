@@ -16,7 +16,14 @@ def _linear_algebra():
     linalg.independent_rows(A, 1e-9)
 
 
+def _expressions():
+    from kinegrad.kernels import tape
+
+    tape.run_tape_entry(np.zeros((0, 4), np.int64), 0, np.zeros(1))
+
+
 FEATURES: dict[str, Callable[[], None]] = {
+    "expressions": _expressions,
     "linear algebra": _linear_algebra,
 }
 """Each feature by name, with a function that uses all its compiled entries on a tiny input."""

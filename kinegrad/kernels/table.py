@@ -22,6 +22,7 @@ With the compiler switched off, `pointer` is the context itself and an address i
 
 from __future__ import annotations
 
+import ctypes
 from types import SimpleNamespace
 
 import numpy as np
@@ -44,6 +45,14 @@ def addresses(functions):
     if not JIT:
         return list(functions)
     return np.array([0 if f is None else f.address for f in functions], dtype=np.int64)
+
+
+def call_from_python(function, context):
+    """Run one function of a table on a context, outside compiled code."""
+    if JIT:
+        ctypes.CFUNCTYPE(None, ctypes.c_int64)(function.address)(context.pointer)
+    else:
+        function(context)
 
 
 if JIT:
