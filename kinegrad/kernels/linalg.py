@@ -2,8 +2,8 @@
 
 Matrices are kept by rows.  Right-hand sides go four at a time, as (n, 4) arrays of which the last index is contiguous:
 a row of them is a tuple of four numbers that stays in registers.  Factors overwrite the matrix.  Beyond `LAPACK_FROM`
-unknowns LAPACK computes them, in the same storage, so the solves need not know.  (Solves by LAPACK were measured too:
-they gain nothing below 128 unknowns.)  The transpose is the plain one: a complex step passes through every function
+unknowns LAPACK computes them, in the same storage, so the solves need not know.  (Solves by `dtrsm` were measured too:
+they gain nothing below 64 unknowns.)  The transpose is the plain one: a complex step passes through every function
 when it runs uncompiled, and pivots are chosen by real parts.
 """
 
