@@ -13,6 +13,7 @@ from kinegrad.expressions import Graph, evaluate, parse, scalarise
 from kinegrad.expressions import graph as functions
 from kinegrad.expressions.arithmetic import OPERATIONS
 from kinegrad.expressions.tape import Tape
+from kinegrad.kernels.jit import JIT, entry
 from kinegrad.kernels.tape import OPS, run_tape_at, run_tape_entry
 
 
@@ -24,6 +25,7 @@ def case(text):
     return graph, inputs, [y, *graph.gradient(y, inputs)]
 
 
+@pytest.mark.skipif(not JIT, reason="NumPy's functions differ from the C library's in the last bit")
 def test_tapes_give_what_the_evaluator_gives_bit_for_bit(rng):
     finite = 0
     for k in range(1000):
@@ -49,7 +51,9 @@ def test_each_operation_on_special_values():
     special = (0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 3.0, 1e-300, 1e300, -1e300, np.inf, -np.inf, np.nan)
     for a in special:
         for b in special:
-            np.testing.assert_array_equal(tape.run([a, b]), evaluate(outputs, {x: a, y: b}), err_msg=f"{a}, {b}")
+            with np.errstate(all="ignore"):
+                actual = tape.run([a, b])
+            np.testing.assert_array_equal(actual, evaluate(outputs, {x: a, y: b}), err_msg=f"{a}, {b}")
 
 
 def test_layout():
@@ -93,7 +97,6 @@ def test_several_tapes_in_one_table(rng):
 
 def run_at(*arguments):
     """`run_tape_at` from Python, compiled or not."""
-    from kinegrad.kernels.jit import entry
 
     def call(code, first, n, r, base):
         run_tape_at(code, first, n, r, base)
