@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag, 
 
 from kinegrad.model.element import Element
 from kinegrad.model.values import (
+    NOTHING,
     TABLE,
     ConstantVector3,
     FrozenDict,
@@ -54,15 +55,22 @@ class FrameMarker(Element):
 def _marker_kind(value: Any) -> str:
     if isinstance(value, PointMarker | VectorMarker | FrameMarker):
         return {PointMarker: "<point>", VectorMarker: "<vector>", FrameMarker: "<frame>"}[type(value)]
-    if isinstance(value, dict):
-        return "<vector>" if "vector" in value else "<point>" if "position" in value else "<frame>"
-    return "<point>"
+    if not isinstance(value, dict):
+        return "<point>"
+    if "vector" in value:
+        return "<vector>"
+    return "<frame>" if any(key in value for key in FrameMarker.model_fields) else "<unknown>"
+
+
+def _no_marker(value: Any):
+    raise ValueError(f"is {show(value)}; a marker is [x, y, z], {{vector: [x, y, z]}} or {{origin, x_axis, z_axis}}.")
 
 
 Marker = Annotated[
     Annotated[PointMarker, Tag("<point>")]
     | Annotated[VectorMarker, Tag("<vector>")]
-    | Annotated[FrameMarker, Tag("<frame>")],
+    | Annotated[FrameMarker, Tag("<frame>")]
+    | Annotated[Any, PlainValidator(_no_marker), Tag("<unknown>"), WithJsonSchema(NOTHING)],
     Discriminator(_marker_kind),
 ]
 Markers = Annotated[dict[str, Marker], TABLE, AfterValidator(FrozenDict)]

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from kinegrad.model.model import ENTRIES, KEYS, SINGLE, VERSION
-from kinegrad.model.values import NUMBER_SCHEMA
+from kinegrad.model.values import NOTHING, NUMBER_SCHEMA
 
 DESCRIPTIONS = {
     "title": "Title of the model, used in plots and pages.",
@@ -58,7 +58,7 @@ def json_schema() -> dict:
 def _tidy(schema: Any, definitions: dict) -> Any:
     """The same schema, shorter: elements and numbers by reference, no titles of keys, ``type`` always required."""
     if isinstance(schema, list):
-        return [_tidy(entry, definitions) for entry in schema]
+        return [_tidy(entry, definitions) for entry in schema if entry != NOTHING]
     if not isinstance(schema, dict):
         return schema
     if all(schema.get(key) == value for key, value in NUMBER_SCHEMA.items()):

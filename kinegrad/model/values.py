@@ -43,13 +43,13 @@ def show(value: Any) -> str:
 
 def to_number(value: Any) -> float | Expression:
     """`value` as a float, or as an Expression when it is a text that is more than a plain number."""
+    if isinstance(value, str) and not PLAIN_NUMBER.fullmatch(value):
+        value = _parse(value)
     if isinstance(value, Expression):
         if not PLAIN_NUMBER.fullmatch(str(value)):
             return value
-        value = str(value)
+        value = str(value)  # such as -(2), which is a plain number written with a bracket
     if isinstance(value, str):
-        if not PLAIN_NUMBER.fullmatch(value):
-            return _parse(value)
         number = float(value)
     elif isinstance(value, bool | list | tuple | dict) or not hasattr(value, "__float__"):
         raise ValueError(f"is {show(value)}, which is not a number; give a number or an expression.")
@@ -166,6 +166,7 @@ def identifier_problem(name: Any) -> str | None:
     return "is not a name: letters, digits and _ are allowed, and the first is not a digit."
 
 
+NOTHING = {"not": {}}  # the JSON Schema of what is always refused
 NUMBER_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string", "description": "an expression"}]}
 
 # The values are float or Expression; Any keeps pydantic from looking into the class Expression.
