@@ -93,7 +93,7 @@ class Checks:
     # --- names ---
 
     def bodies(self):
-        if not self.model.bodies and not self.broken.names and "bodies" not in self.broken.sections:
+        if not self.model.bodies and "bodies" not in self.broken.sections:
             self.add(("bodies",), "is empty; describe at least one body.")
 
     def names(self):
@@ -137,14 +137,14 @@ class Checks:
             try:
                 derived = [label for label in parameters.expand(name) if label in parameters.derived]
             except ModelError as error:
-                if not self.broken.sections:
+                if "parameters" not in self.broken.lost:
                     self.add(path, f"is {name!r}: {error.problems[0].sentence}")
                 continue
             if derived:
                 self.add(path, f"is {name!r}, which is derived; name the parameters it follows instead.")
             elif name in self.model.design[:i]:
                 self.add(path, f"is {name!r}, which stands before already; name each parameter once.")
-        if "parameters" in self.broken.sections:
+        if "parameters" in self.broken.lost:
             return
         for variant, values in self.model.variants.items():
             self.findings += find_in_values(

@@ -66,7 +66,10 @@ class Evaluation:
             except ExpressionError:
                 self._scalars[number] = None
         scalar = self._scalars[number]
-        value = math.nan if scalar is None else evaluate([scalar], self._inputs)[0]
+        if scalar is None:
+            return math.nan
+        used = {x: self._inputs[self._graph.payload[x.index]] for x in self._graph.inputs_of(scalar)}
+        value = evaluate([scalar], used)[0]
         return value if math.isfinite(value) else math.nan
 
     def vector(self, numbers: tuple) -> list[float]:

@@ -315,11 +315,22 @@ class Broken:
 
     def __init__(self):
         self.names: set[str] = set()
-        self.sections: set[str] = set()  # sections that could not be read at all
+        self.sections: set[str] = set()  # sections in which something could not be read
+        self.lost: set[str] = set()  # sections that could not be read at all
+
+    def add(self, section: str, name: str) -> None:
+        """Note an element that could not be read."""
+        self.sections.add(section)
+        self.names.add(name)
+
+    def lose(self, section: str) -> None:
+        """Note a section that could not be read at all."""
+        self.sections.add(section)
+        self.lost.add(section)
 
     def hides(self, name: str) -> bool:
         """Whether `name` may belong to an element that was not read."""
-        return name in self.names or bool(self.sections)
+        return name in self.names or not self.lost.isdisjoint(("parameters", "bodies", "joints", "measures"))
 
 
 def _names_in(value: Any) -> frozenset[str]:
@@ -348,12 +359,12 @@ def _converted(key: str, value: Any, findings: list[Finding], broken: Broken) ->
             return _adapter(key).validate_python(kind_default if value is None else value)
         except ValidationError as error:
             findings += sentences(error, (key,))
-            broken.names.add(key)
+            broken.add(key, key)
             return _adapter(key).validate_python(kind_default)
     section = Section(key)
     if value is not None and not isinstance(value, Mapping):
         findings.append(((key,), f"{key} is {show(value)}; a mapping from names to entries is needed."))
-        broken.sections.add(key)
+        broken.lose(key)
         return section
     for name, entry in (value or {}).items():
         if not isinstance(name, str):
@@ -363,7 +374,7 @@ def _converted(key: str, value: Any, findings: list[Finding], broken: Broken) ->
             dict.__setitem__(section, name, _adapter(key).validate_python(entry))
         except ValidationError as error:
             findings += sentences(error, (key, name))
-            broken.names.add(name)
+            broken.add(key, name)
     return section
 
 

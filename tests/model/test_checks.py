@@ -567,7 +567,9 @@ def test_a_broken_element_is_reported_once_and_not_where_it_is_used():
     assert_one_problem(
         spoil(("  reach: norm(arm.B.position)", "  reach: norm(arm.B.position #!")), "measures.reach", "not closed"
     )
-    assert len(problems_of(SOUND.replace("bodies:", "bodies: 3\nx:"))) == 2  # the section, and the unknown key x
+    assert [p.where for p in problems_of(SOUND.replace("bodies:", "bodies: 3\nx:"))] == ["bodies", "x"]
+    wheres = [p.where for p in problems_of("kinegrad: 1\njoints: {J: {type: revolute}}\nobjectives: 3\n")]
+    assert wheres == ["bodies", "joints.J.between", "joints.J.axis", "objectives"]
 
 
 def test_python_models_are_checked_alike():
