@@ -18,8 +18,8 @@ SPRINGS = [("P1", sqrt(5)), ("P2", sqrt(17) / 2)]  # from B to this point, natur
 STIFFNESS = 100.0
 GRAVITY = 9.81
 
-# Point 2 at 5 s, from two angles as independent coordinates and an explicit Runge-Kutta method of order 8; steps of at most
-# 10, 5 and 2.5 ms agree to 1e-12 m.
+# Point 2 at 5 s, from two angles as independent coordinates and an explicit Runge-Kutta method of order 8; steps of
+# at most 10, 5 and 2.5 ms agree to 1e-12 m.
 REFERENCE = (0.884031681698, -2.303783444225)
 
 
