@@ -97,11 +97,21 @@ class SlotBuilder:
 
     def unit(self, path: str, numbers: Sequence[Number]) -> int:
         """The first of the three slots of a vector that is brought to length 1."""
-        names, (x, y, z) = self._components(path, numbers)
-        if not any(evaluate([self._sources[self._field_position[name]] for name in names], self._rho)):
+        return self._append(self._components(path, numbers)[0], self.unit_scalars(path, numbers))
+
+    def unit_scalars(self, path: str, numbers: Sequence[Number]) -> list[Scalar]:
+        """The three scalars of a vector that is brought to length 1."""
+        _, (x, y, z) = self._components(path, numbers)
+        if not any(self.current([x, y, z])):
             raise ModelError(Problem(f"{path} is [0, 0, 0] and has no direction; give it a length above zero.", path))
         length = sqrt(x * x + y * y + z * z)
-        return self._append(names, [x / length, y / length, z / length])
+        return [x / length, y / length, z / length]
+
+    def current(self, scalars: Sequence[Scalar]) -> list[float]:
+        """Values of scalars made of fields, for the values the parameters have in the model."""
+        inputs = self.graph.inputs_of(*scalars)
+        sources = [self._sources[self._field_position[self.graph.payload[x.index]]] for x in inputs]
+        return evaluate(scalars, dict(zip(inputs, evaluate(sources, self._rho), strict=True)))
 
     def linear(self, name: str, fields: Sequence[Scalar], matrix: np.ndarray) -> int:
         """The first of the consecutive slots ``matrix @ fields``, named as those of `scalars`."""

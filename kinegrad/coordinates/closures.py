@@ -1,0 +1,171 @@
+"""Closure rows of joints that are cut, and their coordinates measured from markers.
+
+Frames of a joint: in each body the z axis along the joint axis and the x axis along a direction that coincides at angle
+zero.  A joint with one axis for both bodies needs none while it is in the tree: its motion is about the axis itself.
+"""
+
+from __future__ import annotations
+
+from kinegrad.coordinates.elements import Elements
+from kinegrad.errors import ModelError, Problem
+from kinegrad.expressions import graph as algebra
+from kinegrad.model.joints import is_pair
+from kinegrad.model.slots import SlotBuilder
+
+
+def cross(a, b):
+    """a × b of Scalars."""
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def dot(a, b):
+    """a·b of Scalars."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def perpendicular(slots: SlotBuilder, axis, towards=None):
+    """The unit vector across `axis` nearest to `towards`, or to the global axis farthest from it."""
+    if towards is None:
+        values = [abs(x) for x in slots.current(axis)]
+        k = values.index(min(values))
+        towards = [slots.graph.constant(float(i == k)) for i in range(3)]
+    along = dot(axis, towards)
+    v = [t - along * a for a, t in zip(axis, towards, strict=True)]
+    size = algebra.sqrt(dot(v, v))
+    return [x / size for x in v]
+
+
+def frame_of(slots: SlotBuilder, axis, towards=None) -> list:
+    """Nine Scalars, by rows, of the rotation whose columns are x (near `towards`), y and z = axis."""
+    x = perpendicular(slots, axis, towards)
+    columns = (x, cross(axis, x), axis)
+    return [columns[j][i] for i in range(3) for j in range(3)]
+
+
+def joint_frames(slots: SlotBuilder, path: str, joint) -> tuple[list | None, list | None]:
+    """Frames of a joint in its first and second body, or None where it turns about a shared axis."""
+    if joint.type == "planar":
+        axes, towards = joint.axis_pair, joint.x_axis_pair
+        labels = _labels(path, "axis", joint.axis), _labels(path, "x_axis", joint.x_axis)
+    elif hasattr(joint, "axis") and is_pair(joint.axis):
+        axes, towards = joint.axis, joint.zero or (None, None)
+        labels = _labels(path, "axis", joint.axis), [f"{path}.zero[0]", f"{path}.zero[1]"]
+    else:
+        return None, None
+    frames = []
+    for i in range(2):
+        axis = slots.unit_scalars(labels[0][i], axes[i])
+        x = None if towards[i] is None else slots.unit_scalars(labels[1][i], towards[i])
+        frames.append(frame_of(slots, axis, x))
+    return tuple(frames)
+
+
+def _labels(path: str, key: str, axis) -> list[str]:
+    return [f"{path}.{key}[{i}]" for i in range(2)] if is_pair(axis) else [f"{path}.{key}"] * 2
+
+
+class Closures:
+    """Rows of cut joints."""
+
+    def __init__(self, model, elements: Elements):
+        self.model = model
+        self.elements = elements
+
+    def _columns(self, name: str) -> list[list[int]]:
+        """x, y, z of the joint's frame as markers, in the first and in the second body."""
+        joint = self.model.joints[name]
+        slots = self.elements.slots
+        path = f"joints.{name}"
+        frames = joint_frames(slots, path, joint)
+        if frames[0] is None:
+            frame = frame_of(slots, slots.unit_scalars(f"{path}.axis", joint.axis))
+            frames = (frame, frame)
+        result = []
+        for i, frame in enumerate(frames):
+            body = joint.between[i].partition(".")[0]
+            which = f" in body {i}" if frames[0] is not frames[1] else ""
+            result.append(
+                [
+                    self.elements.vector(body, slots.scalars(f"{path} {'xyz'[j]}{which}", [frame[3 * r + j] for r in range(3)]))
+                    for j in range(3)
+                ]
+            )
+        return result
+
+    def _axes(self, name: str) -> list[int]:
+        """The axes of a Cardan joint as markers: of the first body, of the second."""
+        joint = self.model.joints[name]
+        bodies = [marker.partition(".")[0] for marker in joint.between]
+        slots = self.elements.slots
+        return [
+            self.elements.vector(bodies[i], slots.unit(f"joints.{name}.axes[{i}]", joint.axes[i])) for i in range(2)
+        ]
+
+    def close(self, name: str) -> None:
+        """Closure rows of a joint that is not in the tree."""
+        e = self.elements
+        joint = self.model.joints[name]
+        kind = joint.type
+        if kind == "floating":
+            return
+        if kind == "screw":
+            text = f"joint {name!r} is a screw and cannot be cut; cut another joint of its loop with cut: true."
+            raise ModelError(Problem(text, f"joints.{name}"))
+        i, j = map(e.marker, joint.between)
+        if kind == "link":
+            e.distance(name, i, j, e.slots.number(f"joints.{name}.length", joint.length))
+            return
+        if kind == "fixed":
+            e.coincide(name, i, j)
+            bodies = [marker.partition(".")[0] for marker in joint.between]
+            first, second = e.axes(bodies[0]), e.axes(bodies[1])
+            for k in range(3):
+                e.perpendicular(f"{name} axes.{'xyz'[k]}", first[k], second[(k + 1) % 3])
+            return
+        if kind in ("revolute", "spherical", "cardan"):
+            e.coincide(name, i, j)
+        if kind == "cardan":
+            e.perpendicular(f"{name} axes", *self._axes(name))
+        if kind in ("revolute", "prismatic", "cylindrical", "planar"):
+            first, second = self._columns(name)
+            e.coincide(name, first[2], second[2], " axis")
+            if kind == "prismatic":
+                e.coincide(name, first[0], second[0], " direction")
+            if kind in ("prismatic", "cylindrical"):
+                e.along(name, first[2], j, i)
+            if kind == "planar":
+                e.perpendicular(f"{name} plane", first[2], j, i)
+
+    def measured(self, formula, name: str, part: str):
+        """The Scalar of a coordinate of a cut joint, and whether it is an angle, known up to full turns."""
+        e = self.elements
+        joint = self.model.joints[name]
+
+        def components(marker: int):
+            return [formula.scalar(e.scalar(marker, c)) for c in range(3)]
+
+        i, j = map(e.marker, joint.between)
+        if joint.type == "cardan":
+            return self._cardan_angle(components, name, part), True
+        first, second = self._columns(name)
+        if part == "angle":
+            x2 = components(second[0])
+            return algebra.atan2(dot(components(first[1]), x2), dot(components(first[0]), x2)), True
+        axis = first[{"distance": 2, "x": 0, "y": 1}[part]]
+        d = [b - a for a, b in zip(components(i), components(j), strict=True)]
+        return dot(components(axis), d), False
+
+    def _cardan_angle(self, components, name: str, part: str):
+        joint = self.model.joints[name]
+        slots = self.elements.slots
+        bodies = [marker.partition(".")[0] for marker in joint.between]
+        path = f"joints.{name}"
+        e1, e2 = (slots.unit_scalars(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2))
+        across = slots.scalars(f"{path} axes across", cross(e1, e2))
+        axes = [slots.unit(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2)]
+        own, other = (0, 1) if part == "angle1" else (1, 0)
+        # angle1: the second axis seen from the first body; angle2: the first axis seen from the second
+        f = components(self.elements.vector(bodies[own], axes[other]))
+        g = components(self.elements.vector(bodies[own], across))
+        x = components(self.elements.vector(bodies[other], axes[other]))
+        return algebra.atan2(dot(g, x), dot(f, x))

@@ -1,0 +1,107 @@
+"""Joint coordinates from the poses of the bodies: the first guess of the assembly, which chooses its branch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinegrad.coordinates.spanning_tree import GROUND
+
+
+def initial_guess(system, s: np.ndarray) -> np.ndarray:
+    """q near the poses of the bodies; a joint next to a body without a pose starts at zero."""
+    model = system.model
+    q = np.zeros(system.n)
+    pose = {GROUND: (np.zeros(3), np.eye(3))} | {
+        name: placed(body.pose, system.parameters) for name, body in model.bodies.items()
+    }
+    nodes = system.tables["nodes"]
+    place = system.tables["place"]
+    for edge in system.tree.edges:
+        last = place[edge.child][0]
+        chain = [last]
+        while nodes[chain[-1]]["parent"] != place[edge.parent][0]:
+            chain.append(nodes[chain[-1]]["parent"])
+        chain.reverse()
+        first = nodes[chain[0]]
+        r, A = pose[edge.parent]
+        C1 = s[first["rot"] : first["rot"] + 9].reshape(3, 3) if first["rot"] else np.eye(3)
+        back = nodes[last]["rot"] if last != chain[0] and nodes[last]["nk"] == 0 else 0
+        C2 = s[back : back + 9].reshape(3, 3).T if back else np.eye(3)
+        x1 = r + A @ s[first["off"] : first["off"] + 3]
+        ref = place[edge.child][1]
+        motions = [nodes[i] for i in chain if nodes[i]["nk"]]
+        if pose[edge.child] is None:
+            values = {k: [0.0] for k in range(len(motions))}
+        else:
+            r2, A2 = pose[edge.child]
+            x2 = r2 + A2 @ s[ref : ref + 3]
+            B = A @ C1
+            R, d = B.T @ A2 @ C2, B.T @ (x2 - x1)
+            if edge.reversed:
+                R, d = R.T, -R.T @ d
+            order = motions[::-1] if edge.reversed else motions
+            axes = [s[node["axis"] : node["axis"] + 3] for node in order]
+            values = dict(enumerate(EXTRACT[edge.type](R, d, axes)))
+            if edge.reversed:
+                values = {len(order) - 1 - k: v for k, v in values.items()}
+        for k, node in enumerate(motions):
+            value = values[k] if len(values[k]) == node["nk"] else [1.0, 0.0, 0.0, 0.0]
+            if node["nk"] == 4 and edge.reversed:
+                value = [value[0], *(-x for x in value[1:])]
+            q[node["k"] : node["k"] + node["nk"]] = value
+        if pose[edge.child] is None:
+            A2 = A @ C1 @ C2.T
+            pose[edge.child] = (x1 - A2 @ s[ref : ref + 3], A2)
+    return q
+
+
+def placed(pose, parameters):
+    """Origin and rotation matrix of a pose; None without one."""
+    if pose is None:
+        return None
+    if pose == "global":
+        return np.zeros(3), np.eye(3)
+
+    def vector(numbers, default):
+        return np.array(default if numbers is None else [parameters.evaluate(x) for x in numbers], float)
+
+    x = vector(pose.x_axis, (1.0, 0.0, 0.0))
+    x /= np.linalg.norm(x)
+    z = vector(pose.z_axis, (0.0, 0.0, 1.0))
+    z -= (z @ x) * x
+    if np.linalg.norm(z) < 1e-12:
+        z = np.array([1.0, 0.0, 0.0]) - x[0] * x
+    z /= np.linalg.norm(z)
+    return vector(pose.origin, (0.0, 0.0, 0.0)), np.column_stack([x, np.cross(z, x), z])
+
+
+def _turn(R, e) -> float:
+    """The angle about e that is nearest to the rotation R."""
+    axial = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    return float(np.arctan2(e @ axial, np.trace(R) - e @ R @ e))
+
+
+def _cardan(R, d, axes):
+    e1, e2 = axes
+    x = R @ e2
+    y = R.T @ e1
+    return [[np.arctan2(e1 @ np.cross(e2, x), e2 @ x)], [np.arctan2(e2 @ np.cross(y, e1), y @ e1)]]
+
+
+def _euler(R):
+    from kinegrad import rotations
+
+    U, _, V = np.linalg.svd(R)
+    return list(rotations.p_from_A(U @ np.diag([1.0, 1.0, np.linalg.det(U @ V)]) @ V))
+
+
+EXTRACT = {
+    "revolute": lambda R, d, axes: [[_turn(R, axes[0])]],
+    "prismatic": lambda R, d, axes: [[axes[0] @ d]],
+    "cylindrical": lambda R, d, axes: [[axes[0] @ d], [_turn(R, axes[1])]],
+    "cardan": _cardan,
+    "spherical": lambda R, d, axes: [_euler(R)],
+    "floating": lambda R, d, axes: [*([x] for x in d), _euler(R)],
+    "planar": lambda R, d, axes: [[d[0]], [d[1]], [_turn(R, axes[2])]],
+    "fixed": lambda R, d, axes: [],
+}

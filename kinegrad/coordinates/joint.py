@@ -1,0 +1,347 @@
+"""The joint coordinate set: a model lowered to a tree of nodes, its masses, closure rows and elements."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from kinegrad.coordinates.closures import Closures, joint_frames
+from kinegrad.coordinates.elements import Elements, rows_of
+from kinegrad.coordinates.initial_guess import initial_guess
+from kinegrad.coordinates.spanning_tree import GROUND, SpanningTree, TreeEdge, spanning_tree
+from kinegrad.coordinates.system import System
+from kinegrad.errors import ModelError, Problem
+from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, RIGID, SLIDE, TURN
+from kinegrad.model.bodies import AxisInertia
+from kinegrad.model.parameters import Parameters
+
+NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "off": 0, "ref": 0, "m0": 0, "m1": 0}
+
+
+def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None) -> System:
+    """`model` in joint coordinates of a spanning tree.
+
+    Parameters
+    ----------
+    cut : names of joints to cut, before the rule chooses
+    values : mapping, optional
+        Values of independent parameters that replace those of the model.
+    """
+    model.check()
+    return Lowering(model, spanning_tree(model, cut), values).system()
+
+
+class Lowering:
+    """One model on its way to a System."""
+
+    def __init__(self, model, tree: SpanningTree, values: Mapping | None):
+        self.model = model
+        self.tree = tree
+        self.parameters = Parameters(model.parameters)
+        self.rho = self.parameters.values(values)
+        self.nodes: list[dict] = [NODE_DEFAULTS | {"parent": -1, "type": RIGID, "k": 0, "nk": 0, "up": -1}]
+        self.coordinates: list[dict] = []
+        self.names: list[str] = []
+        self.tip = {GROUND: 0}
+        self.reference = {GROUND: 0}
+        self.index: dict[tuple[str, str], int] = {}
+        self.euler: dict[str, tuple[int, float]] = {}
+        self.masses: list[dict] = []
+        self.elements = Elements(
+            model, self.parameters, lambda body: (self.tip[body], self.reference[body]), lambda j, c: self.index.get((j, c))
+        )
+        self.slots = self.elements.slots
+
+    def system(self) -> System:
+        from kinegrad.kernels.joint.functions import FUNCTIONS, LAYOUT
+
+        e = self.elements
+        for edge in self.tree.edges:
+            self._edge(edge)
+        for edge in self.tree.edges:
+            self._masses(edge.child)
+        self._sort_masses()
+        gravity = e.gravity()
+        closures = Closures(self.model, e)
+        for name, k in self.euler.items():
+            e.norm(f"{name} norm", k[0])
+        for name in (*self.tree.cut, *self.tree.links):
+            closures.close(name)
+        e.constraints()
+        n_rows, n_laws, m = len(e.rows), len(e.row_laws), len(e.row_names)
+        e.forces()
+        e.start_freedoms(self.euler.__getitem__, self._slides, closures.measured)
+        objectives = e.objectives()
+        used = tuple(e.markers)
+        e.name_every_marker()
+        slots = e.slots.build()
+        tables = {
+            "nodes": tuple(self.nodes), "coordinates": tuple(self.coordinates), "masses": tuple(self.masses),
+            "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "springs": tuple(e.springs),
+            "rows": tuple(e.rows), "row_laws": tuple(e.row_laws), "laws": tuple(e.laws),
+            "objectives": tuple(e.objective_laws), "splines": tuple(e.splines), "times": tuple(e.times), "packed": e.tables,
+            "place": {body: (self.tip[body], self.reference[body]) for body in self.tip},
+        }  # fmt: skip
+        sizes = {"n": len(self.coordinates), "m": m, "n_rows": n_rows, "n_laws": n_laws, "gravity": gravity}
+        system = System(
+            model=self.model, kind="joint", functions=FUNCTIONS, layout=LAYOUT, tables=tables, sizes=sizes,
+            parameters=self.parameters, slots=slots, rho=self.rho, coordinates=tuple(self.names),
+            rows=rows_of(e.row_names[:m], list(range(m))), freedoms=tuple(e.freedoms), objectives=objectives,
+            markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, cut=self.tree.cut, tree=self.tree,
+            index=dict(self.index), euler=dict(self.euler),
+        )  # fmt: skip
+        from kinegrad.coordinates.null_rows import without_null_rows
+
+        return without_null_rows(system)
+
+    # --- nodes ---
+
+    def _edge(self, edge: TreeEdge) -> None:
+        """Nodes of a joint: its sequence of motions, or the inverse sequence when the tree runs the other way."""
+        parent, child = (edge.parent, edge.child)
+        if edge.joint in self.tree.free:
+            motions, before, after, ends = _free(self, edge.joint, None), None, None, (0, 0)
+        else:
+            joint_ = self.model.joints[edge.joint]
+            if joint_.type == "screw":
+                where = f"joints.{edge.joint}"
+                raise ModelError(Problem(f"joint {edge.joint!r} is a screw, which the joint set cannot move yet.", where))
+            motions = MOTIONS[joint_.type](self, edge.joint, joint_)
+            before, after = joint_frames(self.slots, f"joints.{edge.joint}", joint_)
+            ends = tuple(self.elements.position_slot(name)[1] for name in joint_.between)
+        sign = 1
+        if edge.reversed:
+            motions, before, after, ends, sign = motions[::-1], after, before, ends[::-1], -1
+        rot = self.slots.scalars(f"{edge.joint} frame before", before) if before else 0
+        off, ref = ends[0], self.reference[parent]
+        node = self.tip[parent]
+        up = self._last_coordinate(node)
+        first = True
+        for part, kind, axis in motions or [("", RIGID, 0)]:
+            count = {RIGID: 0, EULER: 4}.get(kind, 1)
+            k = len(self.coordinates)
+            record = {"parent": node, "type": kind, "k": k, "nk": count, "up": up, "axis": axis, "sgn": sign}
+            if first:
+                record |= {"off": off, "ref": ref, "rot": rot}
+            self.nodes.append(NODE_DEFAULTS | record)
+            node = len(self.nodes) - 1
+            for i in range(count):
+                self.coordinates.append({"node": node, "up": up})
+                up = len(self.coordinates) - 1
+                self.names.append(f"{edge.joint}.{part}{i if kind == EULER else ''}")
+            if kind == EULER:
+                self.euler[edge.joint] = (k, float(sign))
+            elif count:
+                self.index[edge.joint, part] = k
+            first = False
+        if after:
+            back = [after[3 * j + i] for i in range(3) for j in range(3)]
+            rot = self.slots.scalars(f"{edge.joint} frame after", back)
+            record = {"parent": node, "type": RIGID, "k": len(self.coordinates), "nk": 0, "up": up, "rot": rot}
+            self.nodes.append(NODE_DEFAULTS | record)
+            node = len(self.nodes) - 1
+        self.tip[child] = node
+        self.reference[child] = ends[1]
+
+    def _last_coordinate(self, node: int) -> int:
+        record = self.nodes[node]
+        return record["k"] + record["nk"] - 1 if record["nk"] else record["up"]
+
+    def _slides(self, name: str) -> list[int]:
+        return [self.index[name, c] for c in "xyz"]
+
+    # --- masses ---
+
+    def _masses(self, body: str) -> None:
+        b = self.model.bodies[body]
+        path = f"bodies.{body}"
+        m = self.slots.number(f"{path}.mass", b.mass)
+        com = self.slots.vector(f"{path}.com", b.com)
+        base = {"node": self.tip[body], "ref": self.reference[body]}
+        self.masses.append(base | {"m": m, "com": com, "J": self._inertia(path, b.inertia)})
+        for name, point in b.point_masses.items():
+            at = f"{path}.point_masses.{name}"
+            m = self.slots.number(f"{at}.mass", point.mass)
+            self.masses.append(base | {"m": m, "com": self.slots.vector(f"{at}.at", point.at), "J": 0})
+
+    def _inertia(self, path: str, inertia) -> int:
+        """First of six slots xx yy zz xy xz yz."""
+        s = self.slots
+        path = f"{path}.inertia"
+        if isinstance(inertia, AxisInertia):
+            u = s.unit_scalars(f"{path}.axis", inertia.axis)
+            along, across = s.field(f"{path}.along", inertia.along), s.field(f"{path}.across", inertia.across)
+            pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+            tensor = [(along - across) * (u[i] * u[j]) + (across if i == j else 0.0) for i, j in pairs]
+        else:
+            labels = ("xx", "yy", "zz", "xy", "xz", "yz")
+            tensor = [s.field(f"{path}.{c}", x) for c, x in zip(labels, inertia, strict=False)]
+            tensor += [s.graph.constant(0.0)] * (6 - len(tensor))
+        return s.scalars(f"{path} tensor", tensor)
+
+    def _sort_masses(self) -> None:
+        """Masses in the order of their nodes, each node with its range."""
+        self.masses.sort(key=lambda mass: mass["node"])
+        for i, mass in enumerate(self.masses):
+            node = self.nodes[mass["node"]]
+            if node["m1"] == 0:
+                node["m0"] = i
+            node["m1"] = i + 1
+
+
+# --- the motions of each joint: (coordinate, kind of node, first slot of its axis) ---
+
+
+def _frame_axis(lowering: Lowering, k: int) -> int:
+    """Slots of axis k of a joint frame."""
+    return lowering.slots.scalars(f"axis {k}", [lowering.slots.graph.constant(float(i == k)) for i in range(3)])
+
+
+def _axis(lowering: Lowering, name: str, joint_) -> int:
+    """The axis of a joint: z of its frames, or the given direction when it is the same in both bodies."""
+    from kinegrad.model.joints import is_pair
+
+    if is_pair(joint_.axis):
+        return _frame_axis(lowering, 2)
+    return lowering.slots.unit(f"joints.{name}.axis", joint_.axis)
+
+
+def _revolute(lowering, name, joint_):
+    return [("angle", TURN, _axis(lowering, name, joint_))]
+
+
+def _prismatic(lowering, name, joint_):
+    return [("distance", SLIDE, _axis(lowering, name, joint_))]
+
+
+def _cylindrical(lowering, name, joint_):
+    axis = _axis(lowering, name, joint_)
+    return [("distance", SLIDE, axis), ("angle", TURN, axis)]
+
+
+def _cardan(lowering, name, joint_):
+    first, second = (lowering.slots.unit(f"joints.{name}.axes[{i}]", joint_.axes[i]) for i in range(2))
+    return [("angle1", TURN, first), ("angle2", TURN, second)]
+
+
+def _spherical(lowering, name, joint_):
+    return [("e", EULER, 0)]
+
+
+def _planar(lowering, name, joint_):
+    x, y, z = (_frame_axis(lowering, k) for k in range(3))
+    return [("x", SLIDE, x), ("y", SLIDE, y), ("angle", TURN, z)]
+
+
+def _free(lowering, name, joint_):
+    return [(c, SLIDE, _frame_axis(lowering, k)) for k, c in enumerate("xyz")] + [("e", EULER, 0)]
+
+
+def _fixed(lowering, name, joint_):
+    return []
+
+
+MOTIONS = {
+    "revolute": _revolute, "prismatic": _prismatic, "cylindrical": _cylindrical, "cardan": _cardan,
+    "spherical": _spherical, "planar": _planar, "floating": _free, "fixed": _fixed,
+}  # fmt: skip
+
+
+# --- arrays of a workspace ---
+
+
+def _records(dtype_fields, dicts, number) -> np.ndarray:
+    from kinegrad.kernels.jit import record
+
+    out = np.zeros(len(dicts), record(dtype_fields, number))
+    for i, values in enumerate(dicts):
+        for key, value in values.items():
+            out[i][key] = value
+    return out
+
+
+def arrays(system: System, ds: np.ndarray, number: str, every_marker: bool) -> dict[str, np.ndarray]:
+    """Tables and scratch of a workspace, with columns of the markers for the directions ds."""
+    from kinegrad.kernels.joint.records import COORDINATE, MASS, NODE
+    from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
+
+    tables, sizes = system.tables, system.sizes
+    n, p = sizes["n"], len(ds)
+    nodes = tables["nodes"]
+    touch = touched(system, ds)
+    markers, columns = [], []
+    for body, loc, point in tables["every_marker" if every_marker else "markers"]:
+        node, ref = tables["place"][body]
+        first = len(columns)
+        k = _last(nodes[node])
+        while k >= 0:
+            columns.append({"k": k})
+            k = tables["coordinates"][k]["up"]
+        middle = len(columns)
+        for j in range(p):
+            own = ds[j, loc : loc + 3].any() or (point and ds[j, ref : ref + 3].any())
+            if own or touch[j, node] & CARRIED:
+                columns.append({"k": n + j})
+                touch[j, 0] = 1
+        markers.append(
+            {"node": node, "loc": loc, "ref": ref, "point": int(point), "c0": first, "c1": middle, "c2": len(columns)}
+        )
+    scalars = [{"marker": a, "comp": b} if a >= 0 else {"marker": -1, "k": b} for a, b in tables["scalars"]]
+    springs = [dict(zip(("i", "j", "k", "c", "l0"), spring, strict=True)) for spring in tables["springs"]]
+    splines = [dict(zip(("t0", "t1", "slot"), spline, strict=True)) for spline in tables["splines"]]
+    packed = tables["packed"]
+    result = {
+        "node": _records(NODE, nodes, number),
+        "coord": _records(COORDINATE, tables["coordinates"], number),
+        "mass": _records(MASS, tables["masses"], number),
+        "mk": _records(MARKER, markers, number),
+        "col": _records(COLUMN, columns, number),
+        "sc": _records(SCALAR, scalars, number),
+        "spring": _records(SPRING, springs, number),
+        "row": _records(ROW, tables["rows"], number),
+        "law": _records(LAW, tables["laws"], number),
+        "row_law": _records(LAW, tables["row_laws"], number),
+        "objective": _records(LAW, tables["objectives"], number),
+        "spline": _records(SPLINE, splines, number),
+        "times": np.array(tables["times"], "f8"),
+        "count": np.array([sizes["n_rows"], sizes["n_laws"], sizes["gravity"]], np.int64),
+        "touch": touch,
+        "pos": np.full(n + p, -1, np.int64),
+        "idx": np.zeros(2 * (n + p), np.int64),
+        "val": np.zeros(2 * (n + p), number),
+        "zero": np.zeros(n, number),
+        **{name: np.zeros((packed.inputs, n + p), number) for name in ("U", "Ud", "Udd")},
+        **packed.arrays(number),
+    }
+    result["node"]["A"][0] = np.eye(3).ravel()
+    return result
+
+
+def _last(node: dict) -> int:
+    return node["k"] + node["nk"] - 1 if node["nk"] else node["up"]
+
+
+def touched(system: System, ds: np.ndarray) -> np.ndarray:
+    """What each direction touches at each node; entry 0 tells whether it touches anything of the tree."""
+    nodes = system.tables["nodes"]
+    touch = np.zeros((len(ds), len(nodes)), np.int64)
+
+    def moved(slot: int, count: int) -> np.ndarray:
+        return ds[:, slot : slot + count].any(axis=1)
+
+    for i, node in enumerate(nodes[1:], 1):
+        geometry = moved(node["off"], 3) | moved(node["ref"], 3)
+        if node["rot"]:
+            geometry |= moved(node["rot"], 9)
+        if node["type"] in (TURN, SLIDE):
+            geometry |= moved(node["axis"], 3)
+        inertia = np.zeros(len(ds), bool)
+        for mass in system.tables["masses"][node["m0"] : node["m1"]]:
+            for key, count in (("m", 1), ("com", 3), ("ref", 3), ("J", 6)):
+                inertia |= moved(mass[key], count)
+        carried = geometry | ((touch[:, node["parent"]] & CARRIED) != 0 if node["parent"] else False)
+        touch[:, i] = GEOMETRY * geometry + INERTIA * inertia + CARRIED * carried
+        touch[:, 0] |= geometry | inertia
+    touch[:, 0] |= moved(system.sizes["gravity"], 3)
+    return touch

@@ -1,0 +1,149 @@
+"""Expressions of the model as tapes over scalars: force laws, rows and objectives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinegrad.expressions.graph import Graph, Scalar, scalarise
+from kinegrad.expressions.syntax import Expression
+from kinegrad.expressions.tape import Tape
+
+
+class Formula:
+    """One expression element while it is built: a graph, the scalars it reads and the slots it uses.
+
+    Inputs of the graph are u, ud, udd of each scalar, t, w (the value of a spline) and slots.
+
+    Parameters
+    ----------
+    names : callable
+        ``names(formula, name, index)`` gives the Scalar, or the three Scalars, that a name of the model stands for.
+    """
+
+    def __init__(self, names: Callable):
+        self.graph = Graph()
+        self.t = self.graph.input("t")
+        self.w = self.graph.input("w")
+        self._names = names
+        self.scalars: dict[int, tuple[Scalar, Scalar, Scalar]] = {}
+        self.slots: dict[int, Scalar] = {}
+        self._rates: dict[Scalar, Scalar] = {}
+        self.spline = -1
+
+    def scalar(self, index: int, rate: int = 0) -> Scalar:
+        """u, ud or udd of a scalar of the system."""
+        if index not in self.scalars:
+            u = tuple(self.graph.input(f"{letter}{index}") for letter in ("u", "ud", "udd"))
+            self.scalars[index] = u
+            self._rates |= {u[0]: u[1], u[1]: u[2]}
+        return self.scalars[index][rate]
+
+    def slot(self, index: int) -> Scalar:
+        """A number of the model."""
+        return self.slots.setdefault(index, self.graph.input(f"s{index}"))
+
+    def parse(self, number: float | Expression, rate: int = 0):
+        """The Scalar (or three) of an expression, or its rate."""
+        if not isinstance(number, Expression):
+            return self.graph.constant(number)
+        return scalarise(number, self.graph, lambda name, index: self._names(self, name, index))
+
+    def rate(self, x: Scalar) -> Scalar:
+        """The total derivative of x by time."""
+        moving = [y for y in self.graph.inputs_of(x) if y in self._rates or y == self.t]
+        total = self.graph.constant(0.0)
+        for y, partial in zip(moving, self.graph.gradient(x, moving), strict=True):
+            total = total + (partial if y == self.t else partial * self._rates[y])
+        return total
+
+    @property
+    def u(self) -> list[Scalar]:
+        return [u for u, _, _ in self.scalars.values()]
+
+    def inputs(self) -> list[Scalar]:
+        """All inputs in the order of the registers."""
+        levels = [u[k] for k in range(3) for u in self.scalars.values()]
+        return [*levels, self.t, self.w, *self.slots.values()]
+
+
+def _partials(graph: Graph, outputs: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
+    """∂outputs/∂inputs by rows."""
+    return [x for y in outputs for x in graph.gradient(y, inputs)]
+
+
+def force_tapes(formula: Formula, forces: dict[int, Scalar]) -> tuple[list[Tape], list[int]]:
+    """Tapes of a force with the covectors `forces` on scalars, and the places of those among the inputs (LAW-2)."""
+    order = list(formula.scalars)
+    F = list(forces.values())
+    ud = [u[1] for u in formula.scalars.values()]
+    slots = list(formula.slots.values())
+    g = formula.graph
+    all_ = [*F, *_partials(g, F, formula.u), *_partials(g, F, ud), *_partials(g, F, [formula.w]), *_partials(g, F, slots)]
+    return [Tape.build(F, formula.inputs()), Tape.build(all_, formula.inputs())], [order.index(k) for k in forces]
+
+
+def row_tapes(formula: Formula, Phi: Scalar) -> list[Tape]:
+    """Tapes of a row Phi(u, t) (LAW-3)."""
+    g = formula.graph
+    u = formula.u
+    slots = list(formula.slots.values())
+    Phid = formula.rate(Phi)
+    Phidd = formula.rate(Phid)
+    Phi_u = g.gradient(Phi, u)
+    first = [Phi, g.derivative(Phi, formula.t), *Phi_u]
+    exact = [*Phi_u, *g.gradient(Phid, u), *g.gradient(Phidd, u), *_partials(g, Phi_u, u)]
+    exact += [*g.gradient(Phi, slots), *g.gradient(Phid, slots), *g.gradient(Phidd, slots), *_partials(g, Phi_u, slots)]
+    return [Tape.build(outputs, formula.inputs()) for outputs in (first, [Phidd], exact)]
+
+
+def objective_tapes(formula: Formula, g: Scalar) -> list[Tape]:
+    """Tapes of an objective g(u, ud, udd, t) (LAW-4)."""
+    levels = [u[k] for k in range(3) for u in formula.scalars.values()]
+    exact = [g, *formula.graph.gradient(g, [*levels, *formula.slots.values()])]
+    return [Tape.build([g], formula.inputs()), Tape.build(exact, formula.inputs())]
+
+
+@dataclass
+class LawTables:
+    """Expression elements packed into the tables that kernels read."""
+
+    code: list = field(default_factory=list)
+    const: list = field(default_factory=list)
+    outs: list = field(default_factory=list)
+    ins: list = field(default_factory=list)
+    slots: list = field(default_factory=list)
+    targets: list = field(default_factory=list)
+    registers: int = 1
+    inputs: int = 1
+
+    def add(self, formula: Formula, tapes: Sequence[Tape], targets: Sequence[int] = (), row: int = -1) -> dict:
+        """A record of the table of laws."""
+        record = {"in0": len(self.ins), "sl0": len(self.slots), "t0": len(self.targets), "row": row, "w": formula.spline}
+        self.ins += list(formula.scalars)
+        self.slots += list(formula.slots)
+        self.targets += list(targets)
+        record |= {"in1": len(self.ins), "sl1": len(self.slots), "t1": len(self.targets)}
+        for k, tape in enumerate(tapes):
+            record |= {f"c{k}": len(self.code), f"q{k}": len(self.const), f"o{k}": len(self.outs)}
+            self.code += tape.code.tolist()
+            self.const += tape.constants.tolist()
+            self.outs += tape.outputs.tolist()
+            record |= {f"e{k}": len(self.code), f"r{k}": len(self.const)}
+            self.registers = max(self.registers, tape.n_registers)
+        self.inputs = max(self.inputs, len(formula.scalars))
+        return record
+
+    def arrays(self, number: str) -> dict[str, np.ndarray]:
+        """The tables as arrays, with scratch for n columns made elsewhere."""
+        return {
+            "code": np.array(self.code, np.int64).reshape(-1, 4),
+            "const": np.array(self.const, number),
+            "outs": np.array(self.outs, np.int64),
+            "ins": np.array(self.ins, np.int64),
+            "slots": np.array(self.slots, np.int64),
+            "targets": np.array(self.targets, np.int64),
+            "reg": np.zeros(self.registers, number),
+        }

@@ -1,0 +1,165 @@
+"""System: a model lowered to tables of one coordinate set, and the workspaces that kernels run on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinegrad.model.parameters import Parameters
+from kinegrad.model.slots import Slots
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """A degree of freedom: the row that measures it, the slots of its value and rate at the start, and its name.
+
+    `wraps` marks an angle measured from markers, which is known up to full turns.  `independent` is False for a row
+    that the start uses and an independent-coordinate formulation does not.
+    """
+
+    name: str
+    row: int
+    position: int
+    velocity: int
+    wraps: bool = False
+    independent: bool = True
+
+
+@dataclass(frozen=True)
+class Row:
+    """A constraint row: its name for people, and its number, or -1 where it is null by structure and left out."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class System:
+    """A model in one coordinate set: tables of topology and indices, frozen once built.
+
+    Attributes
+    ----------
+    n, m : int
+        Coordinates, and constraint rows that are computed; `rows` also has those that are null by structure.
+    freedoms : tuple of Freedom
+    objectives : dict name -> "integral" | "final"
+    markers : dict "body.marker" -> number of the marker
+    rho : (r,) array
+        Values of the independent parameters.
+    """
+
+    model: object
+    kind: str
+    functions: tuple
+    layout: object
+    tables: dict[str, tuple]
+    sizes: dict[str, int]
+    parameters: Parameters
+    slots: Slots
+    rho: np.ndarray
+    coordinates: tuple[str, ...]
+    rows: tuple[Row, ...]
+    freedoms: tuple[Freedom, ...]
+    objectives: dict[str, str]
+    markers: dict[str, int]
+    arrays: Callable
+    guess: Callable
+    tree: object
+    cut: tuple[str, ...] = ()
+    index: dict[tuple[str, str], int] = field(default_factory=dict)
+    euler: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        return self.sizes["n"]
+
+    @property
+    def m(self) -> int:
+        return self.sizes["m"]
+
+    @property
+    def row_names(self) -> list[str]:
+        """Names of the constraint rows that are computed."""
+        return [row.name for row in self.rows if row.number >= 0]
+
+    @property
+    def s(self) -> np.ndarray:
+        """Values of the slots."""
+        return self.slots.values(self.rho)
+
+    def with_parameters(self, values) -> System:
+        """The same tables with other values of the parameters: a mapping by name, or all of rho."""
+        from dataclasses import replace
+
+        if isinstance(values, dict):
+            base = dict(zip(self.parameters.independent, self.rho, strict=True))
+            expanded = self.parameters.values(values)
+            changed = {label for name in values for label in self.parameters.expand(name)}
+            rho = np.array(
+                [e if k in changed else base[k] for k, e in zip(self.parameters.independent, expanded, strict=True)]
+            )
+        else:
+            rho = np.asarray(values)
+        return replace(self, rho=rho)
+
+    def directions(self, wrt: Sequence[str]) -> np.ndarray:
+        """ds: a row of ds/drho for each of the independent parameters `wrt`."""
+        s_rho = self.slots.jacobian(self.rho).dense()
+        index = {label: k for k, label in enumerate(self.parameters.independent)}
+        return np.ascontiguousarray(s_rho[:, [index[label] for label in wrt]].T)
+
+    def workspace(self, ds: np.ndarray | None = None, s: np.ndarray | None = None, every_marker: bool = False) -> Workspace:
+        """Arrays for one caller; with `ds`, columns for these directions too; with `every_marker`, also unused ones."""
+        return Workspace(self, self.s if s is None else s, ds, every_marker)
+
+
+class Workspace:
+    """The arrays of one caller, by name, and the context of compiled code that points at them."""
+
+    def __init__(self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool):
+        from kinegrad.kernels.products import MATRICES, N_FLAG, N_PAR, VECTORS
+
+        self.system = system
+        number = "c16" if np.iscomplexobj(s) else "f8"
+        p = 0 if ds is None else len(ds)
+        n, m = system.n, system.m
+        size = {"n": n, "r": m + len(system.freedoms), "N": n + p, "o": len(system.objectives)}
+        arrays = {
+            "par": np.zeros(N_PAR, number),
+            "flag": np.zeros(N_FLAG, np.int64),
+            "s": np.array(s, number),
+            "ds": np.zeros((0, len(s)), number) if ds is None else np.array(ds, number),
+            "g": np.zeros(size["o"], number),
+            "psi_s": np.zeros((max(size["o"], 1), len(s)), number),
+            "energy": np.zeros(3, number),
+        }
+        arrays |= {name: np.zeros(size[k], number) for k, names in VECTORS.items() for name in names}
+        arrays |= {
+            name: np.zeros((size[a], size[b]), number) for (a, b), names in MATRICES.items() for name in names
+        }
+        arrays |= system.arrays(system, arrays["ds"], number, every_marker)
+        self.arrays = arrays
+        self.context = system.layout.context(arrays)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.arrays[name]
+
+    @property
+    def pointer(self):
+        return self.context.pointer
+
+    def functions(self, *wanted: int):
+        """The table of functions with those numbers in it, compiled now if need be."""
+        from kinegrad.kernels.table import addresses
+
+        return addresses([f if k in wanted else None for k, f in enumerate(self.system.functions)])
+
+    def call(self, which: int):
+        """Run one function of the set from Python."""
+        from kinegrad.kernels.products import STATUS
+        from kinegrad.kernels.table import call_from_python
+
+        call_from_python(self.system.functions[which], self.context)
+        return int(self.arrays["flag"][STATUS])

@@ -1,0 +1,314 @@
+"""Constraint and freedom rows of markers: coincidence, dot product, cross product, distance, normalisation, measures.
+
+Each is linear or quadratic in markers, so that Phid and Phidd follow from the product rule:
+
+    COINCIDENCE  (x_i - x_j)_c                                  DOT         x_i·d - C
+    CROSS        (x_i × d)_c                                    DISTANCE    d·d - L²
+    NORM         p·p - 1, coordinates i to i + 3                MEASURE     scalar i - C
+
+with d = x_j - x_k, or x_j where k is -1, and c the component.  A product is handled through its partner vectors: y with
+∂Phi/∂x = y.  Columns by coordinates and directions come from the markers (CON-1 to CON-6); rows given by expressions are
+in `laws`.
+"""
+
+from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.records import COINCIDENCE, CROSS, DISTANCE, DOT, NORM
+from kinegrad.kernels.vec3 import axpy, cross, dot, inc, mul, sub, vec
+
+@kernel
+def x_of(mk, e):
+    """d of the positions."""
+    d = vec(mk[e["j"]]["x"])
+    return sub(d, vec(mk[e["k"]]["x"])) if e["k"] >= 0 else d
+
+
+@kernel
+def xd_of(mk, e):
+    """d of the velocities."""
+    d = vec(mk[e["j"]]["xd"])
+    return sub(d, vec(mk[e["k"]]["xd"])) if e["k"] >= 0 else d
+
+
+@kernel
+def xdd_of(mk, e):
+    """d of the accelerations."""
+    d = vec(mk[e["j"]]["xdd"])
+    return sub(d, vec(mk[e["k"]]["xdd"])) if e["k"] >= 0 else d
+
+
+@kernel
+def dm_of(mk, e):
+    """d of x_q mu."""
+    d = vec(mk[e["j"]]["dm"])
+    return sub(d, vec(mk[e["k"]]["dm"])) if e["k"] >= 0 else d
+
+
+@kernel
+def dv_of(mk, e):
+    """d of x_q eta_v."""
+    d = vec(mk[e["j"]]["dv"])
+    return sub(d, vec(mk[e["k"]]["dv"])) if e["k"] >= 0 else d
+
+
+@kernel
+def da_of(mk, e):
+    """d of x_q eta_a."""
+    d = vec(mk[e["j"]]["da"])
+    return sub(d, vec(mk[e["k"]]["da"])) if e["k"] >= 0 else d
+
+
+@kernel
+def unit(c):
+    """The unit vector of axis c."""
+    return (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
+
+
+@kernel
+def beside(e, d):
+    """The partner of x_i in a product with d."""
+    return cross(d, unit(e["comp"])) if e["type"] == CROSS else d
+
+
+@kernel
+def across(e, x):
+    """The partner of d in a product with x (x_i, or d itself for a distance)."""
+    if e["type"] == CROSS:
+        return cross(unit(e["comp"]), x)
+    return mul(2.0, x) if e["type"] == DISTANCE else x
+
+
+@kernel
+def product_row(col, A, g, y, r, J):
+    """J[r] += g y·x_q of the marker A."""
+    for c in range(A["c0"], A["c1"]):
+        J[r, col[c]["k"]] += g * dot(y, vec(col[c]["xq"]))
+
+
+@kernel
+def component_row(col, A, g, j, r, J):
+    """J[r] += g (x_q)_j of the marker A."""
+    for c in range(A["c0"], A["c1"]):
+        J[r, col[c]["k"]] += g * col[c]["xq"][j]
+
+
+@kernel
+def values(mk, sc, col, rows, first, last, s, q, Phi, J):
+    """Phi and Phi_q of the rows first to last - 1 of the table (CON-1)."""
+    for i in range(first, last):
+        e = rows[i]
+        r = e["row"]
+        kind = e["type"]
+        if kind == COINCIDENCE:
+            A = mk[e["i"]]
+            B = mk[e["j"]]
+            j = e["comp"]
+            Phi[r] = A["x"][j] - B["x"][j]
+            component_row(col, A, 1.0, j, r, J)
+            component_row(col, B, -1.0, j, r, J)
+        elif kind == NORM:
+            t = -1.0 + 0.0 * q[0]
+            for k in range(e["i"], e["i"] + 4):
+                t += q[k] * q[k]
+                J[r, k] += 2.0 * q[k]
+            Phi[r] = t
+        elif kind == DOT or kind == CROSS or kind == DISTANCE:
+            d = x_of(mk, e)
+            x = d
+            if kind == DISTANCE:
+                Phi[r] = dot(d, d) - s[e["val"]] * s[e["val"]]
+            else:
+                x = vec(mk[e["i"]]["x"])
+                y = beside(e, d)
+                Phi[r] = dot(x, y) - s[e["val"]]
+                product_row(col, mk[e["i"]], 1.0, y, r, J)
+            y = across(e, x)
+            product_row(col, mk[e["j"]], 1.0, y, r, J)
+            if e["k"] >= 0:
+                product_row(col, mk[e["k"]], -1.0, y, r, J)
+        else:
+            m = sc[e["i"]]
+            Phi[r] = m["u"] - s[e["val"]]
+            if m["marker"] < 0:
+                J[r, m["k"]] += 1.0
+            else:
+                component_row(col, mk[m["marker"]], 1.0, m["comp"], r, J)
+
+
+@kernel
+def bias(mk, sc, rows, first, last, v, out):
+    """Phidd at the marker accelerations of zero second derivatives of the coordinates (CON-2)."""
+    for i in range(first, last):
+        e = rows[i]
+        r = e["row"]
+        kind = e["type"]
+        if kind == COINCIDENCE:
+            out[r] = mk[e["i"]]["xdd"][e["comp"]] - mk[e["j"]]["xdd"][e["comp"]]
+        elif kind == NORM:
+            t = 0.0 * v[0]
+            for k in range(e["i"], e["i"] + 4):
+                t += v[k] * v[k]
+            out[r] = 2.0 * t
+        elif kind == DISTANCE:
+            d = xd_of(mk, e)
+            out[r] = 2.0 * (dot(x_of(mk, e), xdd_of(mk, e)) + dot(d, d))
+        elif kind == DOT or kind == CROSS:
+            A = mk[e["i"]]
+            t = dot(vec(A["xdd"]), beside(e, x_of(mk, e))) + 2.0 * dot(vec(A["xd"]), beside(e, xd_of(mk, e)))
+            out[r] = t + dot(vec(A["x"]), beside(e, xdd_of(mk, e)))
+        else:
+            m = sc[e["i"]]
+            out[r] = 0.0 * v[0] if m["marker"] < 0 else mk[m["marker"]]["xdd"][m["comp"]]
+
+
+@kernel
+def component_linear(col, A, g, j, r, l, v, a, J, Pd, Pdd):
+    """Columns and covectors of g x_j of the marker A."""
+    for c in range(A["c0"], A["c2"]):
+        k = col[c]["k"]
+        J[r, k] += g * col[c]["xq"][j]
+        Pd[r, k] += g * col[c]["xdq"][j]
+        Pdd[r, k] += g * col[c]["xddq"][j]
+    A["f"][j] += g * l
+    A["fv"][j] += g * v
+    A["fa"][j] += g * a
+
+
+@kernel
+def load(A, y, l, v, a):
+    """Covectors l y, v y, a y on a marker."""
+    inc(A["f"], mul(l, y))
+    inc(A["fv"], mul(v, y))
+    inc(A["fa"], mul(a, y))
+
+
+@kernel
+def product_linear(col, A, g, y, yd, ydd, r, l, v, a, J, Pd, Pdd):
+    """Columns and covectors of g y·x by the marker x, with the partner y and its rates (CON-3)."""
+    for c in range(A["c0"], A["c2"]):
+        k = col[c]["k"]
+        x = vec(col[c]["xq"])
+        xd = vec(col[c]["xdq"])
+        J[r, k] += g * dot(y, x)
+        Pd[r, k] += g * (dot(yd, x) + dot(y, xd))
+        Pdd[r, k] += g * (dot(ydd, x) + 2.0 * dot(yd, xd) + dot(y, vec(col[c]["xddq"])))
+    load(A, y, g * l, g * v, g * a)
+
+
+@kernel
+def pairs(e, col, A, B, g, n, l, v, a, K, Nv, Na):
+    """Add g l x_qᵀ H y_q and its transpose, and the same with v, a, for columns x of A, y of B; H: the product (CON-4)."""
+    for q in range(B["c0"], B["c2"]):
+        j = col[q]["k"]
+        y = beside(e, vec(col[q]["xq"]))
+        for p in range(A["c0"], A["c2"]):
+            i = col[p]["k"]
+            t = g * dot(vec(col[p]["xq"]), y)
+            if i < n:
+                K[i, j] += l * t
+                Nv[i, j] += v * t
+                Na[i, j] += a * t
+            if j < n:
+                K[j, i] += l * t
+                Nv[j, i] += v * t
+                Na[j, i] += a * t
+
+
+@kernel
+def linear(mk, sc, col, rows, first, last, s, ds, n, q, qd, qdd, lam, sv, sa, J, Pd, Pdd, K, Nv, Na):
+    """Phi_z, Phid_z, Phidd_z; covectors of the markers; x_qᵀPhi_xx x_q parts of (Phi_qᵀ sigma)_z (CON-3, CON-4)."""
+    for i in range(first, last):
+        e = rows[i]
+        r = e["row"]
+        kind = e["type"]
+        l, v, a = lam[r], sv[r], sa[r]
+        if kind == COINCIDENCE:
+            component_linear(col, mk[e["i"]], 1.0, e["comp"], r, l, v, a, J, Pd, Pdd)
+            component_linear(col, mk[e["j"]], -1.0, e["comp"], r, l, v, a, J, Pd, Pdd)
+        elif kind == NORM:
+            for k in range(e["i"], e["i"] + 4):
+                J[r, k] += 2.0 * q[k]
+                Pd[r, k] += 2.0 * qd[k]
+                Pdd[r, k] += 2.0 * qdd[k]
+                K[k, k] += 2.0 * l
+                Nv[k, k] += 2.0 * v
+                Na[k, k] += 2.0 * a
+        elif kind == DOT or kind == CROSS or kind == DISTANCE:
+            d, dd, ddd = x_of(mk, e), xd_of(mk, e), xdd_of(mk, e)
+            x, xd, xdd = d, dd, ddd
+            if kind == DISTANCE:
+                pairs(e, col, mk[e["j"]], mk[e["j"]], 1.0, n, l, v, a, K, Nv, Na)
+                pairs(e, col, mk[e["k"]], mk[e["k"]], 1.0, n, l, v, a, K, Nv, Na)
+                pairs(e, col, mk[e["j"]], mk[e["k"]], -2.0, n, l, v, a, K, Nv, Na)
+            else:
+                A = mk[e["i"]]
+                x, xd, xdd = vec(A["x"]), vec(A["xd"]), vec(A["xdd"])
+                product_linear(col, A, 1.0, beside(e, d), beside(e, dd), beside(e, ddd), r, l, v, a, J, Pd, Pdd)
+                pairs(e, col, A, mk[e["j"]], 1.0, n, l, v, a, K, Nv, Na)
+                if e["k"] >= 0:
+                    pairs(e, col, A, mk[e["k"]], -1.0, n, l, v, a, K, Nv, Na)
+            y, yd, ydd = across(e, x), across(e, xd), across(e, xdd)
+            product_linear(col, mk[e["j"]], 1.0, y, yd, ydd, r, l, v, a, J, Pd, Pdd)
+            if e["k"] >= 0:
+                product_linear(col, mk[e["k"]], -1.0, y, yd, ydd, r, l, v, a, J, Pd, Pdd)
+        else:
+            m = sc[e["i"]]
+            if m["marker"] < 0:
+                J[r, m["k"]] += 1.0
+            else:
+                component_linear(col, mk[m["marker"]], 1.0, m["comp"], r, l, v, a, J, Pd, Pdd)
+        t = 2.0 * s[e["val"]] if kind == DISTANCE else 1.0
+        for p in range(ds.shape[0]):
+            J[r, n + p] -= t * ds[p, e["val"]]
+
+
+@kernel
+def component_pull(A, g, j, l, v, a, p, pv, pa):
+    """Duals and covectors of g x_j on the marker A."""
+    A["X"][j] += g * p
+    A["Y1"][j] += g * pv
+    A["Y2"][j] += g * pa
+    A["f"][j] += g * l
+    A["fv"][j] += g * v
+    A["fa"][j] += g * a
+
+
+@kernel
+def product_pull(A, g, y, yd, ydd, ym, yv, ya, l, v, a, p, pv, pa):
+    """Duals and covectors of g y·x on the marker x: l, v, a multipliers, p, pv, pa adjoints of Phi, Phid, Phidd (CON-6)."""
+    inc(A["X"], mul(g, axpy(p, y, axpy(pv, yd, mul(pa, ydd)))))
+    inc(A["X"], mul(g, axpy(l, ym, axpy(v, yv, mul(a, ya)))))
+    inc(A["Y1"], mul(g, axpy(pv, y, mul(2.0 * pa, yd))))
+    inc(A["Y2"], mul(g * pa, y))
+    load(A, y, g * l, g * v, g * a)
+
+
+@kernel
+def pull(mk, sc, rows, first, last, s, lam, sv, sa, yp, yv, ya, psi_s):
+    """Duals of yp·Phi_s + yv·Phid_s + ya·Phidd_s + mu·(Phi_qᵀlam)_s + ... on the markers, and own slots (CON-6)."""
+    for i in range(first, last):
+        e = rows[i]
+        r = e["row"]
+        kind = e["type"]
+        l, v, a, p, pv, pa = lam[r], sv[r], sa[r], yp[r], yv[r], ya[r]
+        if kind == COINCIDENCE:
+            component_pull(mk[e["i"]], 1.0, e["comp"], l, v, a, p, pv, pa)
+            component_pull(mk[e["j"]], -1.0, e["comp"], l, v, a, p, pv, pa)
+        elif kind == DOT or kind == CROSS or kind == DISTANCE:
+            x, xd, xdd = x_of(mk, e), xd_of(mk, e), xdd_of(mk, e)
+            xm, xv, xa = dm_of(mk, e), dv_of(mk, e), da_of(mk, e)
+            if kind != DISTANCE:
+                A = mk[e["i"]]
+                y, yd, ydd = beside(e, x), beside(e, xd), beside(e, xdd)
+                product_pull(A, 1.0, y, yd, ydd, beside(e, xm), beside(e, xv), beside(e, xa), l, v, a, p, pv, pa)
+                x, xd, xdd = vec(A["x"]), vec(A["xd"]), vec(A["xdd"])
+                xm, xv, xa = vec(A["dm"]), vec(A["dv"]), vec(A["da"])
+            y, yd, ydd = across(e, x), across(e, xd), across(e, xdd)
+            ym, y1, y2 = across(e, xm), across(e, xv), across(e, xa)
+            product_pull(mk[e["j"]], 1.0, y, yd, ydd, ym, y1, y2, l, v, a, p, pv, pa)
+            if e["k"] >= 0:
+                product_pull(mk[e["k"]], -1.0, y, yd, ydd, ym, y1, y2, l, v, a, p, pv, pa)
+        elif kind != NORM:
+            m = sc[e["i"]]
+            if m["marker"] >= 0:
+                component_pull(mk[m["marker"]], 1.0, m["comp"], l, v, a, p, pv, pa)
+        psi_s[e["val"]] -= 2.0 * s[e["val"]] * p if kind == DISTANCE else p

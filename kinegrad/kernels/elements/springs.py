@@ -1,0 +1,142 @@
+"""Spring-damper between two points: tension k (l - l0) + c ld along the line between them (SPR-1)."""
+
+from kinegrad.kernels.jit import kernel, real, sqrt
+from kinegrad.kernels.status import OK, ZERO_LENGTH
+from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
+
+
+@kernel
+def state(d, dd, e, s):
+    """Unit vector u, length l, rate ld, tension N, N/l and c (du/dt) for the difference d of the points and its rate dd.
+
+    At length 0 there is no direction (u = 0); with natural length 0 the force k d needs none and N/l is k.
+    """
+    l = sqrt(dot(d, d))
+    k = s[e["k"]]
+    c = s[e["c"]]
+    if not real(l) > 0.0:
+        return d, l, 0.0 * l, 0.0 * l, k + 0.0 * l, d
+    u = mul(1.0 / l, d)
+    ld = dot(u, dd)
+    N = k * (l - s[e["l0"]]) + c * ld
+    return u, l, ld, N, N / l, mul(c / l, axpy(-ld, u, dd))
+
+
+@kernel
+def forces(mk, spring, s):
+    """Covectors f of the markers (f = -Q); ZERO_LENGTH where a spring has lost its direction."""
+    for r in range(spring.shape[0]):
+        e = spring[r]
+        A = mk[e["i"]]
+        B = mk[e["j"]]
+        d = sub(vec(A["x"]), vec(B["x"]))
+        dd = sub(vec(A["xd"]), vec(B["xd"]))
+        u, l, ld, N, t, w = state(d, dd, e, s)
+        if not real(l) > 0.0 and s[e["l0"]] != 0.0:
+            return ZERO_LENGTH
+        inc(A["f"], mul(N, u))
+        inc(B["f"], mul(-N, u))
+    return OK
+
+
+@kernel
+def stiffness(mk, col, spring, s, wk, wc, K, idx, val):
+    """Add the main part of wk K + wc C, (wk k + wc c) row rowᵀ with row = u·(x_q - y_q), to the lower triangle."""
+    for r in range(spring.shape[0]):
+        e = spring[r]
+        A = mk[e["i"]]
+        B = mk[e["j"]]
+        d = sub(vec(A["x"]), vec(B["x"]))
+        l = sqrt(dot(d, d))
+        u = mul(1.0 / l, d) if real(l) > 0.0 else d
+        w = 0
+        for c in range(A["c0"], A["c1"]):
+            idx[w] = col[c]["k"]
+            val[w] = dot(u, vec(col[c]["xq"]))
+            w += 1
+        for c in range(B["c0"], B["c1"]):
+            idx[w] = col[c]["k"]
+            val[w] = -dot(u, vec(col[c]["xq"]))
+            w += 1
+        t = wk * s[e["k"]] + wc * s[e["c"]]
+        for a in range(w):
+            for b in range(w):
+                if idx[b] <= idx[a]:
+                    K[idx[a], idx[b]] += t * val[a] * val[b]
+
+
+@kernel
+def linear(mk, col, spring, s, ds, n, K, C):
+    """K += x_qᵀ(F_x x_q + F_xd xd_q) and columns of directions, C += x_qᵀ F_xd x_q, covectors f of the markers (SPR-2)."""
+    for r in range(spring.shape[0]):
+        e = spring[r]
+        A = mk[e["i"]]
+        B = mk[e["j"]]
+        dd = sub(vec(A["xd"]), vec(B["xd"]))
+        u, l, ld, N, t, w = state(sub(vec(A["x"]), vec(B["x"])), dd, e, s)
+        k = s[e["k"]]
+        c = s[e["c"]]
+        inc(A["f"], mul(N, u))
+        inc(B["f"], mul(-N, u))
+        for si in range(2):
+            P = A if si == 0 else B
+            gi = 1.0 if si == 0 else -1.0
+            for p in range(P["c0"], P["c1"]):
+                i = col[p]["k"]
+                xa = vec(col[p]["xq"])
+                z = gi * dot(u, xa)
+                L = axpy((k - t) * z, u, axpy(z, w, mul(gi * t, xa)))  # gi F_xᵀ xa
+                for sj in range(2):
+                    Q = A if sj == 0 else B
+                    gj = 1.0 if sj == 0 else -1.0
+                    for q in range(Q["c0"], Q["c2"]):
+                        j = col[q]["k"]
+                        x = vec(col[q]["xq"])
+                        K[i, j] += gj * (dot(L, x) + c * z * dot(u, vec(col[q]["xdq"])))
+                        if j < n:
+                            C[i, j] += gj * c * z * dot(u, x)
+                for q in range(ds.shape[0]):
+                    K[i, n + q] += z * ((l - s[e["l0"]]) * ds[q, e["k"]] + ld * ds[q, e["c"]] - k * ds[q, e["l0"]])
+
+
+@kernel
+def pull(mk, spring, s, psi_s):
+    """mu·R_s: own slots; duals of x (X) and xds (X1), and covectors f on the markers."""
+    for r in range(spring.shape[0]):
+        e = spring[r]
+        A = mk[e["i"]]
+        B = mk[e["j"]]
+        dd = sub(vec(A["xds"]), vec(B["xds"]))
+        u, l, ld, N, t, w = state(sub(vec(A["x"]), vec(B["x"])), dd, e, s)
+        k = s[e["k"]]
+        c = s[e["c"]]
+        D = sub(vec(A["dm"]), vec(B["dm"]))
+        z = dot(u, D)
+        psi_s[e["k"]] += (l - s[e["l0"]]) * z
+        psi_s[e["c"]] += ld * z
+        psi_s[e["l0"]] -= k * z
+        L = axpy((k - t) * z, u, axpy(z, w, mul(t, D)))
+        inc(A["X"], L)
+        inc(B["X"], mul(-1.0, L))
+        L = mul(c * z, u)
+        inc(A["X1"], L)
+        inc(B["X1"], mul(-1.0, L))
+        L = mul(N, u)
+        inc(A["f"], L)
+        inc(B["f"], mul(-1.0, L))
+
+
+@kernel
+def energy(mk, spring, s):
+    """Energy stored, and power of the dampers (negative)."""
+    stored = 0.0 * s[0]
+    power = 0.0 * s[0]
+    for r in range(spring.shape[0]):
+        e = spring[r]
+        A = mk[e["i"]]
+        B = mk[e["j"]]
+        u, l, ld, N, t, w = state(sub(vec(A["x"]), vec(B["x"])), sub(vec(A["xd"]), vec(B["xd"])), e, s)
+        x = l - s[e["l0"]]
+        stored += 0.5 * s[e["k"]] * x * x
+        power -= s[e["c"]] * ld * ld
+    return stored, power

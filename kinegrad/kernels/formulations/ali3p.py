@@ -1,0 +1,397 @@
+"""ALI3-P with the Newmark family: augmented Lagrangian of index 3, then projected velocities and accelerations.
+
+A step of size h takes the acceleration a as unknown (ALI-1):
+
+    q = q~ + β h² a,  v = v~ + γ h a          q~ = q + h vp + (½ - β) h² ap,  v~ = vp + (1 - γ) h ap  (previous step)
+    M a + f(q, v) + Phi_qᵀ lam = 0,  Phi(q) = 0
+    [M Phi_qᵀ; Phi_q -ε] [dv; sv] = [0; -Phid(q, v)],       vp = v + dv
+    [M Phi_qᵀ; Phi_q -ε] [da; sa] = [0; -Phidd(q, vp, a)],  ap = a + da
+
+with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a trajectory: q, v, a, vp, ap, lam, sv, sa.
+"""
+
+import numpy as np
+
+from kinegrad.kernels.formulations.blocks import (
+    clear4, minus4, objective_rows4, penalty_scale, plus_transposed4, quadrature, right4, shift4,
+)  # fmt: skip
+from kinegrad.kernels.jit import entry, kernel
+from kinegrad.kernels.linalg import axpy4, get4, kkt_factor, kkt_solve4, ldlt, ldlt_solve, mul4, put4
+from kinegrad.kernels.products import (
+    BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, OBSERVE, PRODUCTS, PULLBACK, STATUS, TIME, WC, WEIGHT, WK,
+)  # fmt: skip
+from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
+from kinegrad.kernels.table import call
+
+(par_, flag_, g_, psi_s_, q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
+    *"par flag g psi_s q v a vp ap dv da f mu eta_v eta_a".split()
+)
+(lam_, sv_, sa_, Phi_, Phi_t_, c_, yp_, yv_, ya_) = PRODUCTS.viewers(*"lam sv sa Phi Phi_t c yp yv ya".split())
+(M_, K_, C_, J_, R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
+    *"M K C J R_z Nv_z Na_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
+)
+
+# options
+PENALTY, SCALE, TOLERANCE, THRESHOLD, CARRY, BETA, GAMMA = range(7)
+ITERATIONS, EXACT = range(2)
+PROJECTED_V, PROJECTED_A = 1, 2
+ROUNDS, ROUNDS_EXACT = 3, 6
+
+
+@kernel
+def largest(c, m):
+    """The largest |c|."""
+    s = 0.0
+    for l in range(m):
+        s = max(s, abs(c[l]))
+    return s
+
+
+@kernel
+def project(J, m, n, A, d, x, pen, rounds, res, y, sig):
+    """Correct x by y, with multipliers sig, so that the residual res of J x + c vanishes (to 1/pen, or by rounds)."""
+    for l in range(m):
+        sig[l] = 0.0
+    for _ in range(rounds):
+        for i in range(n):
+            y[i] = 0.0
+        for l in range(m):
+            t = pen * res[l]
+            for i in range(n):
+                y[i] -= t * J[l, i]
+        ldlt_solve(A, d, y)
+        for l in range(m):
+            s = res[l]
+            for i in range(n):
+                s += J[l, i] * y[i]
+            res[l] = s
+            sig[l] += pen * s
+        for i in range(n):
+            x[i] += y[i]
+
+
+@kernel
+def augment_rows(A, J, m, n, alpha):
+    """Lower triangle of A += alpha JᵀJ."""
+    for l in range(m):
+        for i in range(n):
+            t = alpha * J[l, i]
+            if t != 0.0:
+                for j in range(i + 1):
+                    A[i, j] += t * J[l, j]
+
+
+@kernel
+def store(row, q, v, a, vp, ap, lam, sv, sa, m):
+    """One row of a trajectory."""
+    n = q.shape[0]
+    for i in range(n):
+        row[i] = q[i]
+        row[n + i] = v[i]
+        row[2 * n + i] = a[i]
+        row[3 * n + i] = vp[i]
+        row[4 * n + i] = ap[i]
+    for l in range(m):
+        row[5 * n + l] = lam[l]
+        row[5 * n + m + l] = sv[l]
+        row[5 * n + 2 * m + l] = sa[l]
+
+
+@kernel
+def load(row, q, v, a, vp, ap, dv, da, lam, sv, sa, m):
+    """The state of a row, and dv, da."""
+    n = q.shape[0]
+    for i in range(n):
+        q[i] = row[i]
+        v[i] = row[n + i]
+        a[i] = row[2 * n + i]
+        vp[i] = row[3 * n + i]
+        ap[i] = row[4 * n + i]
+        dv[i] = vp[i] - v[i]
+        da[i] = ap[i] - a[i]
+    for l in range(m):
+        lam[l] = row[5 * n + l]
+        sv[l] = row[5 * n + m + l]
+        sa[l] = row[5 * n + 2 * m + l]
+
+
+@entry(what="ALI3-P")
+def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, stride, traj, iterations, flags):
+    """Status and number of steps done: from the state in the context through the steps hs.
+
+    Rows of `traj` are filled every `stride` steps, from row 0 on (the start is the caller's); `psi` gains the integrals by
+    the trapezoidal rule, `g_last` holds the integrands at the last state; `final[o]` marks objectives taken at the end.
+    """
+    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
+    q, v, a, vp, ap, f, lam, sv, sa = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx), sv_(ctx), sa_(ctx)
+    Phi, Phi_t, c, M, K, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx), K_(ctx), J_(ctx)
+    n = q.shape[0]
+    A = np.zeros((n, n), M.dtype)
+    d = np.zeros(2 * n, M.dtype)
+    y = np.zeros(n, M.dtype)
+    res = np.zeros(m, M.dtype)
+    qt = np.zeros(n, M.dtype)
+    vt = np.zeros(n, M.dtype)
+    alpha, tol = opts[PENALTY], opts[TOLERANCE]
+    pen = opts[SCALE] * alpha
+    rounds = ROUNDS_EXACT if iopts[EXACT] else 1
+    flag[FREEDOMS] = 0
+    for step in range(hs.shape[0]):
+        h = hs[step]
+        b = opts[BETA] * h * h
+        gh = opts[GAMMA] * h
+        par[WK] = b
+        par[WC] = gh
+        par[TIME] = ts[step + 1]
+        for i in range(n):
+            qt[i] = q[i] + h * vp[i] + (0.5 * h * h - b) * ap[i]
+            vt[i] = vp[i] + (h - gh) * ap[i]
+            a[i] = ap[i]
+            q[i] = qt[i] + b * a[i]
+            v[i] = vt[i] + gh * a[i]
+        for l in range(m):
+            lam[l] *= opts[CARRY]
+        last = 1e300
+        done = False
+        for it in range(iopts[ITERATIONS]):
+            call(fn[EVALUATE], ctx)
+            if flag[STATUS] != OK:
+                return flag[STATUS], step
+            for i in range(n):
+                for j in range(i + 1):
+                    A[i, j] = M[i, j] + K[i, j]
+            augment_rows(A, J, m, n, b * alpha)
+            status = ldlt(A, d)
+            if status != OK:
+                return status, step
+            for i in range(n):
+                s = -f[i]
+                for j in range(n):
+                    s -= M[i, j] * a[j]
+                y[i] = s
+            for l in range(m):
+                s = lam[l] + alpha * Phi[l]
+                for i in range(n):
+                    y[i] -= J[l, i] * s
+            ldlt_solve(A, d, y)
+            e = 0.0
+            for i in range(n):
+                e += (y[i] * y[i]).real
+                a[i] += y[i]
+                q[i] = qt[i] + b * a[i]
+                v[i] = vt[i] + gh * a[i]
+            for l in range(m):
+                s = Phi[l]
+                for i in range(n):
+                    s += b * J[l, i] * y[i]
+                lam[l] += alpha * s
+            e = b * np.sqrt(abs(e))
+            iterations[step] = it + 1
+            if not e < 1e300:
+                return NOT_FINITE, step
+            # below the tolerance, or at rounding: no longer shrinking while already small
+            if e < tol or (tol > 0.0 and e > 0.5 * last and e < 1e-9):
+                done = True
+                break
+            last = e
+        if not done and tol > 0.0:
+            return NOT_CONVERGED, step
+        # velocities and accelerations
+        for i in range(n):
+            vp[i] = v[i]
+            ap[i] = a[i]
+            for j in range(i + 1):
+                A[i, j] = M[i, j]
+        augment_rows(A, J, m, n, pen)
+        status = ldlt(A, d)
+        if status != OK:
+            return status, step
+        flags[step] = 0
+        for l in range(m):
+            s = Phi_t[l]
+            for i in range(n):
+                s += J[l, i] * vp[i]
+            res[l] = s
+            sv[l] = 0.0
+            sa[l] = 0.0
+        if m > 0 and not largest(res, m) < opts[THRESHOLD]:
+            project(J, m, n, A, d, vp, pen, rounds, res, y, sv)
+            flags[step] = PROJECTED_V
+        call(fn[BIAS], ctx)
+        for l in range(m):
+            s = c[l]
+            for i in range(n):
+                s += J[l, i] * ap[i]
+            res[l] = s
+        if m > 0 and not largest(res, m) < opts[THRESHOLD]:
+            project(J, m, n, A, d, ap, pen, rounds, res, y, sa)
+            flags[step] += PROJECTED_A
+        if observe:
+            call(fn[OBSERVE], ctx)
+            for o in range(psi.shape[0]):
+                if final[o]:
+                    psi[o] = g[o]
+                else:
+                    psi[o] += 0.5 * h * (g_last[o] + g[o])
+                g_last[o] = g[o]
+        if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
+            store(traj[(step + 1) // stride], q, v, a, vp, ap, lam, sv, sa, m)
+    return OK, hs.shape[0]
+
+
+@kernel
+def factors(M, C, R_z, Phi, m, n, gh, b, pen, T, A, piv, L, pivl):
+    """Status and penalty; T = M + γhC + βh²R_q with the factors of its augmented form in A, of the projections' in L."""
+    for i in range(n):
+        for j in range(n):
+            T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
+    al = penalty_scale(M, Phi, m, n)
+    status = kkt_factor(T, Phi, n, al, A, piv)
+    if status == OK:
+        status = kkt_factor(M, Phi, n, pen, L, pivl)
+    return status, al
+
+
+@entry(what="ALI3-P sensitivities")
+def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_, grad):
+    """Status and step: the derivative of the discrete scheme along a stored trajectory (ALI-3).
+
+    Q, V, A_ (blocks, n, 4) hold the derivatives of q, vp, ap by the directions at row 0 and leave with those at the
+    end; grad (o, p) gains the objectives of rows 1 on.  `after` is the size of the step that follows (0: none).
+    """
+    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
+    q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
+    lam, sv, sa, M, C = lam_(ctx), sv_(ctx), sa_(ctx), M_(ctx), C_(ctx)
+    R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    Phi_z, Phid_z, Phidd_z = Phi_z_(ctx)[:m], Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m]
+    n, p, no, dt = q.shape[0], grad.shape[1], g.shape[0], M.dtype
+    A, L, T = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros((n, n), dt)
+    piv, pivl = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    r1, x, w = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
+    r2, y, z = np.zeros((m, 4), dt), np.zeros((m, 4), dt), np.zeros((m, 4), dt)
+    weights = np.zeros(no)
+    pen = opts[SCALE] * opts[PENALTY]
+    eps = 0.0 if iopts[EXACT] else 1.0 / pen
+    rounds = ROUNDS_EXACT if iopts[EXACT] else 2
+    flag[FREEDOMS] = 0
+    for step in range(1, hs.shape[0] + 1):
+        h = hs[step - 1]
+        b, gh = opts[BETA] * h * h, opts[GAMMA] * h
+        par[TIME] = ts[step]
+        load(traj[step], q, v, a, vp, ap, dv, da, lam, sv, sa, m)
+        call(fn[LINEARISE], ctx)
+        status, al = factors(M, C, R_z, Phi_z, m, n, gh, b, pen, T, A, piv, L, pivl)
+        if status != OK:
+            return status, step
+        quadrature(hs, step, after, final, weights)
+        for e in range(Q.shape[0]):
+            k = n + 4 * e
+            qk, vk, ak = Q[e], V[e], A_[e]
+            shift4(n, h, vk, qk)
+            shift4(n, 0.5 * h * h - b, ak, qk)
+            shift4(n, h - gh, ak, vk)
+            right4(R_z, n, n, k, qk, 1.0, r1)
+            minus4(C, n, n, 1.0, vk, r1)
+            right4(Phi_z, m, n, k, qk, 1.0 / b, r2)
+            kkt_solve4(T, Phi_z, n, 0.0, al, A, piv, False, ROUNDS, r1, r2, ak, y, w, z)
+            shift4(n, b, ak, qk)
+            shift4(n, gh, ak, vk)
+            if flags[step - 1] & PROJECTED_V:
+                right4(Nv_z, n, n, k, qk, 1.0, r1)
+                right4(Phid_z, m, n, k, qk, 1.0, r2)
+                minus4(Phi_z, m, n, 1.0, vk, r2)
+                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds, r1, r2, x, y, w, z)
+                shift4(n, 1.0, x, vk)
+            if flags[step - 1] & PROJECTED_A:
+                right4(Na_z, n, n, k, qk, 1.0, r1)
+                right4(Phidd_z, m, n, k, qk, 1.0, r2)
+                minus4(Phi_z, m, n, 1.0, ak, r2)
+                minus4(Phid_z, m, n, 2.0, vk, r2)
+                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds, r1, r2, x, y, w, z)
+                shift4(n, 1.0, x, ak)
+            objective_rows4(no, n, k, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
+    return OK, hs.shape[0]
+
+
+@entry(what="ALI3-P adjoints")
+def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_):
+    """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (ALI-4).
+
+    Q, V, A_ (blocks, n, 4), a column an objective, hold the adjoints of q, vp, ap at the end of the segment and leave with
+    those at its beginning.  Rows 1 on of `traj` are swept; `after` is the size of the step that follows (0: none).
+    """
+    par, flag, g, psi_s = par_(ctx), flag_(ctx), g_(ctx), psi_s_(ctx)
+    q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
+    lam, sv, sa, M, C = lam_(ctx), sv_(ctx), sa_(ctx), M_(ctx), C_(ctx)
+    mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    Phi_z, Phid_z, Phidd_z = Phi_z_(ctx)[:m], Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m]
+    n, no, dt = q.shape[0], g.shape[0], M.dtype
+    A, L, T = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros((n, n), dt)
+    piv, pivl = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    r1, w, zero, z = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((m, 4), dt), np.zeros((m, 4), dt)
+    U, H, E = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
+    P, D, B = np.zeros((m, 4), dt), np.zeros((m, 4), dt), np.zeros((m, 4), dt)
+    weights = np.zeros(no)
+    pen = opts[SCALE] * opts[PENALTY]
+    eps = 0.0 if iopts[EXACT] else 1.0 / pen
+    rounds = ROUNDS_EXACT if iopts[EXACT] else 2
+    flag[FREEDOMS] = 0
+    steps = hs.shape[0]
+    for step in range(steps, 0, -1):
+        h = hs[step - 1]
+        b, gh = opts[BETA] * h * h, opts[GAMMA] * h
+        par[TIME] = ts[step]
+        load(traj[step], q, v, a, vp, ap, dv, da, lam, sv, sa, m)
+        call(fn[LINEARISE], ctx)
+        status, al = factors(M, C, R_z, Phi_z, m, n, gh, b, pen, T, A, piv, L, pivl)
+        if status != OK:
+            return status, step
+        quadrature(hs, step, after, final, weights)
+        for e in range(Q.shape[0]):
+            qo, vo, ao = Q[e], V[e], A_[e]
+            used = min(4, no - 4 * e)
+            for c in range(used):
+                o = 4 * e + c
+                for i in range(n):
+                    qo[i, c] += weights[o] * g_z[o, i]
+                    vo[i, c] += weights[o] * g_v[o, i]
+                    ao[i, c] += weights[o] * g_a[o, i]
+            if flags[step - 1] & PROJECTED_A:
+                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds, ao, zero, E, B, w, z)
+                plus_transposed4(Phi_z, m, n, -1.0, B, ao)
+                plus_transposed4(Phid_z, m, n, -2.0, B, vo)
+                plus_transposed4(Phidd_z, m, n, -1.0, B, qo)
+                plus_transposed4(Na_z, n, n, -1.0, E, qo)
+            else:
+                clear4(E)
+                clear4(B)
+            if flags[step - 1] & PROJECTED_V:
+                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds, vo, zero, H, D, w, z)
+                plus_transposed4(Phi_z, m, n, -1.0, D, vo)
+                plus_transposed4(Phid_z, m, n, -1.0, D, qo)
+                plus_transposed4(Nv_z, n, n, -1.0, H, qo)
+            else:
+                clear4(H)
+                clear4(D)
+            for i in range(n):
+                put4(r1, i, axpy4(b, get4(qo, i), axpy4(gh, get4(vo, i), get4(ao, i))))
+            kkt_solve4(T, Phi_z, n, 0.0, al, A, piv, True, ROUNDS, r1, zero, U, P, w, z)
+            for l in range(m):
+                put4(P, l, mul4(1.0 / b, get4(P, l)))
+            plus_transposed4(Phi_z, m, n, -1.0, P, qo)
+            plus_transposed4(R_z, n, n, -1.0, U, qo)
+            plus_transposed4(C, n, n, -1.0, U, vo)
+            for i in range(n):
+                x, y = get4(qo, i), get4(vo, i)
+                put4(ao, i, axpy4(0.5 * h * h - b, x, mul4(h - gh, y)))
+                put4(vo, i, axpy4(h, x, y))
+            for c in range(used):
+                for i in range(n):
+                    mu[i], eta_v[i], eta_a[i] = -U[i, c], -H[i, c], -E[i, c]
+                for l in range(m):
+                    yp[l], yv[l], ya[l] = -P[l, c], -D[l, c], -B[l, c]
+                flag[OBJECTIVE] = 4 * e + c
+                par[WEIGHT] = weights[4 * e + c]
+                call(fn[PULLBACK], ctx)
+    return OK, 0

@@ -1,0 +1,87 @@
+"""Right-hand sides in blocks of four columns: products with columns of directions, and their transposes."""
+
+from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.linalg import axpy4, get4, mean_diagonal, mul4, put4, times4
+
+
+@kernel
+def columns4(A, r, k):
+    """Entries k to k + 3 of row r; zero beyond the last."""
+    e = A.shape[1]
+    z = 0.0 * A[r, 0]
+    return (
+        A[r, k] if k < e else z,
+        A[r, k + 1] if k + 1 < e else z,
+        A[r, k + 2] if k + 2 < e else z,
+        A[r, k + 3] if k + 3 < e else z,
+    )
+
+
+@kernel
+def right4(A, rows, n, k, X, f, out):
+    """out = -f (A[:, :n] X + columns k to k + 3 of A)."""
+    for r in range(rows):
+        put4(out, r, mul4(-f, times4(A, r, n, X, columns4(A, r, k))))
+
+
+@kernel
+def minus4(A, rows, n, f, X, out):
+    """out -= f A[:, :n] X."""
+    for r in range(rows):
+        s = get4(out, r)
+        for j in range(n):
+            s = axpy4(-f * A[r, j], get4(X, j), s)
+        put4(out, r, s)
+
+
+@kernel
+def shift4(n, f, X, out):
+    """out += f X."""
+    for i in range(n):
+        put4(out, i, axpy4(f, get4(X, i), get4(out, i)))
+
+
+@kernel
+def plus_transposed4(A, rows, n, f, Y, X):
+    """X += f A[:rows, :n]ᵀ Y."""
+    for l in range(rows):
+        y = mul4(f, get4(Y, l))
+        for i in range(n):
+            put4(X, i, axpy4(A[l, i], y, get4(X, i)))
+
+
+@kernel
+def objective_rows4(no, n, k, g_z, g_v, g_a, Q, V, A, weights, p, grad):
+    """Add weight times dg/drho of four directions k - n to grad."""
+    for o in range(no):
+        s = times4(g_a, o, n, A, times4(g_v, o, n, V, times4(g_z, o, n, Q, columns4(g_z, o, k))))
+        for c in range(min(4, p - (k - n))):
+            grad[o, k - n + c] += weights[o] * s[c]
+
+
+@kernel
+def penalty_scale(T, J, m, n):
+    """A penalty that makes alpha JᵀJ some 1e5 times T in size."""
+    s = 0.0
+    for l in range(m):
+        for i in range(n):
+            s += (J[l, i] * J[l, i]).real
+    return 1e5 * mean_diagonal(T, n) * n / s if s > 0.0 else 0.0
+
+
+@kernel
+def clear4(X):
+    """X = 0."""
+    for i in range(X.shape[0]):
+        put4(X, i, (0.0, 0.0, 0.0, 0.0))
+
+
+@kernel
+def quadrature(hs, step, after, final, weights):
+    """Weights, by the trapezoidal rule, of the state after `step` steps; `after`: the step beyond hs, 0 at the end."""
+    n = hs.shape[0]
+    for o in range(final.shape[0]):
+        if final[o]:
+            weights[o] = 1.0 if (step == n and after == 0.0) else 0.0
+        else:
+            weights[o] = 0.5 * ((hs[step - 1] if step > 0 else 0.0) + (hs[step] if step < n else after))

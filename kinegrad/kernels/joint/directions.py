@@ -1,0 +1,262 @@
+"""Derivatives by directions in the slots: each direction p displaces nodes by twists and adds one column n + p.
+
+A geometric slot moves everything beyond it by a twist that is fixed in a frame of the tree (an offset slides, a
+constant rotation turns, an axis turns before and turns back after its joint), so its column obeys the rules of a
+coordinate's column (DIR-1 to DIR-4).  Slots of masses change moments in place (DIR-5).
+"""
+
+from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.joint.inertia import centre, dot6, inertia_wrench, momentum, tensor
+from kinegrad.kernels.joint.motion import mat_at
+from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, RIGID, SLIDE, TURN
+from kinegrad.kernels.vec3 import (
+    add, axpy, cross, dot, fcross, inc6, mat, mm, mul, mv, neg, put, put6, scross, six, sub, vec, vec_at,
+)  # fmt: skip
+
+
+@kernel
+def rotation_change(C, dC):
+    """φ with δC Cᵀ = φ~, for a rotation C with change dC (given by rows)."""
+    w = (0.0 * dC[0][0], 0.0 * dC[0][0], 0.0 * dC[0][0])
+    for j in range(3):
+        w = add(w, cross((C[0][j], C[1][j], C[2][j]), (dC[0][j], dC[1][j], dC[2][j])))
+    return mul(0.5, w)
+
+
+@kernel
+def add_fixed(B, P, star, ev, eo):
+    """Add a twist e that is fixed in the frame of node P, with its rates, to Xi, Xid, Xidd of node B (DIR-1)."""
+    v, o = six(P["Vs"] if star else P["V"])
+    a, b = six(P["acs"] if star else P["a"])
+    dv, do = scross(v, o, ev, eo)
+    gv, go = scross(v, o, dv, do)
+    hv, ho = scross(a, b, ev, eo)
+    inc6(B["Xi"], ev, eo)
+    inc6(B["Xid"], dv, do)
+    inc6(B["Xidd"], add(gv, hv), add(go, ho))
+
+
+@kernel
+def twists(node, s, ds, touch, star):
+    """Twists Xi of every node under the slot direction ds, Xp of its joint, and rates Xid, Xidd (of Vs, acs if star)."""
+    for i in range(1, node.shape[0]):
+        B = node[i]
+        P = node[B["parent"]]
+        for j in range(6):
+            B["Xi"][j] = P["Xi"][j]
+            B["Xid"][j] = P["Xid"][j]
+            B["Xidd"][j] = P["Xidd"][j]
+        geometry = touch[i] & GEOMETRY
+        if geometry:
+            R = mat(P["A"])
+            x = vec(B["x"])
+            add_fixed(B, P, star, mv(R, sub(vec_at(ds, B["off"]), vec_at(ds, B["ref"]))), (0.0, 0.0, 0.0))
+            if B["rot"] > 0:
+                o = mv(R, rotation_change(mat_at(s, B["rot"]), mat_at(ds, B["rot"])))
+                add_fixed(B, P, star, cross(x, o), o)
+        if geometry and (B["type"] == TURN or B["type"] == SLIDE):
+            turn = cross(vec_at(s, B["axis"]), vec_at(ds, B["axis"]))
+            o = mv(mat(B["Aj"]), turn)
+            add_fixed(B, P, star, cross(vec(B["x"]), o), o)
+            for j in range(6):
+                B["Xp"][j] = B["Xi"][j]
+            o = neg(mv(mat(B["A"]), turn))
+            add_fixed(B, B, star, cross(vec(B["r"]), o), o)
+        else:
+            for j in range(6):
+                B["Xp"][j] = B["Xi"][j]
+
+
+@kernel
+def direction_columns(node, mk, col, ds, k, second):
+    """Column k of the markers under the direction ds: x_q, xd_q and, if asked, xdd_q (DIR-2)."""
+    for i in range(mk.shape[0]):
+        m = mk[i]
+        c = m["c1"]
+        while c < m["c2"] and col[c]["k"] < k:
+            c += 1
+        if c == m["c2"] or col[c]["k"] > k:
+            continue
+        B = node[m["node"]]
+        R = mat(B["A"])
+        x = vec(m["x"])
+        xd = vec(m["xd"])
+        ev, eo = six(B["Xi"])
+        dv, do = six(B["Xid"])
+        l = vec_at(ds, m["loc"])
+        if m["point"]:
+            l = sub(l, vec_at(ds, m["ref"]))
+        l = mv(R, l)
+        v, o = six(B["V"])
+        ld = cross(o, l)
+        y = add(cross(eo, x), l)
+        yd = add(add(cross(do, x), cross(eo, xd)), ld)
+        if m["point"]:
+            y = add(y, ev)
+            yd = add(yd, dv)
+        put(col[c]["xq"], y)
+        put(col[c]["xdq"], yd)
+        if second:
+            gv, go = six(B["Xidd"])
+            a, b = six(B["a"])
+            y = add(add(cross(go, x), mul(2.0, cross(do, xd))), cross(eo, vec(m["xdd"])))
+            y = add(y, add(cross(b, l), cross(o, ld)))
+            put(col[c]["xddq"], add(y, gv) if m["point"] else y)
+
+
+@kernel
+def moment_changes(B, mass, s, ds, I):
+    """Changes of the moments of a node under the direction ds, its frame held (DIR-5)."""
+    for j in range(10):
+        I[j] = 0.0
+    R = mat(B["A"])
+    for k in range(B["m0"], B["m1"]):
+        M = mass[k]
+        c = centre(B, M, s)
+        m = s[M["m"]]
+        e = ds[M["m"]]
+        g = mv(R, sub(vec_at(ds, M["com"]), vec_at(ds, M["ref"])))
+        h = axpy(e, c, mul(m, g))
+        T = mm(R, tensor(ds, M["J"]))
+        q = e * dot(c, c) + 2.0 * m * dot(c, g)
+        I[0] += e
+        I[1] += h[0]
+        I[2] += h[1]
+        I[3] += h[2]
+        I[4] += dot(T[0], R[0]) + q - (h[0] * c[0] + m * c[0] * g[0])
+        I[5] += dot(T[1], R[1]) + q - (h[1] * c[1] + m * c[1] * g[1])
+        I[6] += dot(T[2], R[2]) + q - (h[2] * c[2] + m * c[2] * g[2])
+        I[7] += dot(T[0], R[1]) - (h[0] * c[1] + m * c[0] * g[1])
+        I[8] += dot(T[0], R[2]) - (h[0] * c[2] + m * c[0] * g[2])
+        I[9] += dot(T[1], R[2]) - (h[1] * c[2] + m * c[1] * g[2])
+
+
+@kernel
+def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
+    """S, S1, S2 of every node: changes of its wrenches F, F1, F2 under ds (DIR-6), at Vs, acs."""
+    for i in range(1, node.shape[0]):
+        B = node[i]
+        P = node[B["parent"]]
+        for j in range(6):
+            B["S"][j] = 0.0
+            B["S1"][j] = 0.0
+            B["S2"][j] = 0.0
+            B["dW"][j] = P["dW"][j]
+            B["dU"][j] = P["dU"][j]
+        carried = touch[i] & CARRIED
+        if carried:
+            ev, eo = six(B["Xp"])
+            for k in range(B["k"], B["k"] + B["nk"]):
+                bv, bo = six(coord[k]["b"])
+                hv, ho = scross(ev, eo, bv, bo)
+                inc6(B["dW"], mul(dv[k], hv), mul(dv[k], ho))
+                inc6(B["dU"], mul(da[k], hv), mul(da[k], ho))
+        if B["m1"] == B["m0"]:
+            continue
+        I = B["Ib"]
+        v, o = six(B["Vs"])
+        if carried:
+            ev, eo = six(B["Xi"])
+            xv, xo = six(B["Xid"])
+            yv, yo = six(B["Xidd"])
+            fl, fa = six(B["Fb"])
+            hv, ho = scross(xv, xo, v, o)
+            al, aa = momentum(I, add(yv, hv), add(yo, ho))
+            hl, ha = momentum(I, v, o)
+            kl, ka = fcross(xv, xo, hl, ha)
+            hl, ha = momentum(I, xv, xo)
+            nl, na = fcross(v, o, hl, ha)
+            ml, ma = fcross(ev, eo, fl, fa)
+            inc6(B["S"], add(add(al, kl), add(nl, ml)), add(add(aa, ka), add(na, ma)))
+            shifted(I, B["W"], B["dW"], ev, eo, B["S1"])
+            shifted(I, B["U"], B["dU"], ev, eo, B["S2"])
+        if gravity:
+            gl, ga = momentum(I, neg(vec_at(ds, gravity)), (0.0, 0.0, 0.0))
+            inc6(B["S"], gl, ga)
+        if touch[i] & INERTIA:
+            D = B["D"][0:10]
+            moment_changes(B, mass, s, ds, D)
+            a, b = six(B["acs"])
+            fl, fa = inertia_wrench(D, v, o, a, b)
+            inc6(B["S"], fl, fa)
+            wv, wo = six(B["W"])
+            fl, fa = momentum(D, wv, wo)
+            inc6(B["S1"], fl, fa)
+            wv, wo = six(B["U"])
+            fl, fa = momentum(D, wv, wo)
+            inc6(B["S2"], fl, fa)
+
+
+@kernel
+def shifted(I, W, dW, ev, eo, S):
+    """S += change of I W when the body moves by the twist e and its motion W changes by dW."""
+    wv, wo = six(W)
+    xv, xo = six(dW)
+    fl, fa = momentum(I, wv, wo)
+    fl, fa = fcross(ev, eo, fl, fa)
+    hv, ho = scross(ev, eo, wv, wo)
+    gl, ga = momentum(I, sub(xv, hv), sub(xo, ho))
+    inc6(S, add(fl, gl), add(fa, ga))
+
+
+@kernel
+def marker_changes(node, mk, col, k):
+    """Add what the covectors of the markers do under direction k: [0; x_k × f], and keep their wrenches in g (DIR-7)."""
+    for i in range(mk.shape[0]):
+        m = mk[i]
+        if m["node"] == 0:
+            continue
+        for c in range(m["c1"], m["c2"]):
+            if col[c]["k"] == k:
+                B = node[m["node"]]
+                y = vec(col[c]["xq"])
+                zero = (0.0, 0.0, 0.0)
+                inc6(B["S"], zero, cross(y, vec(m["f"])))
+                inc6(B["S1"], zero, cross(y, vec(m["fv"])))
+                inc6(B["S2"], zero, cross(y, vec(m["fa"])))
+
+
+@kernel
+def marker_wrench(g):
+    """Force and moment of the covectors summed in g."""
+    return (g[0], g[1], g[2]), (g[8] - g[10], g[9] - g[5], g[4] - g[6])
+
+
+@kernel
+def less_turned(S, F, g, ev, eo):
+    """S - e ×* (F + wrench of g)."""
+    fl, fa = six(F)
+    gl, ga = marker_wrench(g)
+    fl, fa = fcross(ev, eo, add(fl, gl), add(fa, ga))
+    sl, sa = six(S)
+    return sub(sl, fl), sub(sa, fa)
+
+
+@kernel
+def project_changes(node, coord, touch, k, K, Nv, Na):
+    """Column k of R_z, Nv_z, Na_z: b·S + (Xp × b)·F, summed from the leaves (DIR-8).
+
+    F, F1, F2 and g, g1, g2 of the nodes are composite here, left so by the sweeps for the coordinates.
+    """
+    for i in range(node.shape[0] - 1, 0, -1):
+        B = node[i]
+        if B["type"] != RIGID:
+            sl, sa = six(B["S"])
+            s1l, s1a = six(B["S1"])
+            s2l, s2a = six(B["S2"])
+            if touch[i] & CARRIED:
+                ev, eo = six(B["Xp"])
+                sl, sa = less_turned(B["S"], B["F"], B["g"], ev, eo)
+                s1l, s1a = less_turned(B["S1"], B["F1"], B["g1"], ev, eo)
+                s2l, s2a = less_turned(B["S2"], B["F2"], B["g2"], ev, eo)
+            for j in range(B["k"], B["k"] + B["nk"]):
+                b = coord[j]["b"]
+                K[j, k] += dot6(sl, sa, b)
+                Nv[j, k] += dot6(s1l, s1a, b)
+                Na[j, k] += dot6(s2l, s2a, b)
+        if B["parent"] > 0:
+            P = node[B["parent"]]
+            for j in range(6):
+                P["S"][j] += B["S"][j]
+                P["S1"][j] += B["S1"][j]
+                P["S2"][j] += B["S2"][j]

@@ -1,0 +1,245 @@
+"""Inertia of the tree: moments of the bodies, mass matrix and forces, and their derivatives by one backward sweep.
+
+Moments are (m, m c) and (Ixx Iyy Izz Ixy Ixz Iyz) about the global origin, so composite moments are sums (INE-1).
+"""
+
+from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.joint.motion import dot4, e_column, euler_axis, four
+from kinegrad.kernels.vec3 import (
+    add, cross, dot, fcross, inc, inc6, mat, mm, mul, mv, put, put6, put_mat, six, sub, vec, vec_at, vm,
+)  # fmt: skip
+
+
+@kernel
+def centre(B, M, s):
+    """Centre of a mass in global components."""
+    return add(vec(B["r"]), mv(mat(B["A"]), sub(vec_at(s, M["com"]), vec_at(s, M["ref"]))))
+
+
+@kernel
+def tensor(s, J):
+    """The symmetric matrix of six slots xx yy zz xy xz yz."""
+    return ((s[J], s[J + 3], s[J + 4]), (s[J + 3], s[J + 1], s[J + 5]), (s[J + 4], s[J + 5], s[J + 2]))
+
+
+@kernel
+def moments(I, m, c, R, H):
+    """Add a mass m at c with the tensor R H Rᵀ about its centre to the moments I."""
+    I[0] += m
+    I[1] += m * c[0]
+    I[2] += m * c[1]
+    I[3] += m * c[2]
+    q = m * dot(c, c)
+    T = mm(R, H)
+    I[4] += dot(T[0], R[0]) + q - m * c[0] * c[0]
+    I[5] += dot(T[1], R[1]) + q - m * c[1] * c[1]
+    I[6] += dot(T[2], R[2]) + q - m * c[2] * c[2]
+    I[7] += dot(T[0], R[1]) - m * c[0] * c[1]
+    I[8] += dot(T[0], R[2]) - m * c[0] * c[2]
+    I[9] += dot(T[1], R[2]) - m * c[1] * c[2]
+
+
+@kernel
+def body_moments(B, mass, s, I):
+    """Moments of all masses of a node."""
+    for j in range(10):
+        I[j] = 0.0
+    R = mat(B["A"])
+    for k in range(B["m0"], B["m1"]):
+        M = mass[k]
+        moments(I, s[M["m"]], centre(B, M, s), R, tensor(s, M["J"]))
+
+
+@kernel
+def momentum(I, v, o):
+    """Momentum and moment of momentum about the origin of the motion (v, o)."""
+    c = (I[1], I[2], I[3])
+    L = (
+        I[4] * o[0] + I[7] * o[1] + I[8] * o[2],
+        I[7] * o[0] + I[5] * o[1] + I[9] * o[2],
+        I[8] * o[0] + I[9] * o[1] + I[6] * o[2],
+    )
+    return add(mul(I[0], v), cross(o, c)), add(L, cross(c, v))
+
+
+@kernel
+def inertia_wrench(I, v, o, a, b):
+    """I a + V ×* I V (INE-2)."""
+    h, L = momentum(I, v, o)
+    fl, fa = momentum(I, a, b)
+    return add(fl, cross(o, h)), add(fa, add(cross(o, L), cross(v, h)))
+
+
+@kernel
+def body_forces(node, mass, s):
+    """Moments and inertial wrench of every node at its V, a."""
+    for i in range(1, node.shape[0]):
+        B = node[i]
+        if B["m1"] == B["m0"]:
+            for j in range(10):
+                B["I"][j] = 0.0
+            for j in range(6):
+                B["F"][j] = 0.0
+            continue
+        body_moments(B, mass, s, B["I"])
+        v, o = six(B["V"])
+        a, b = six(B["a"])
+        fl, fa = inertia_wrench(B["I"], v, o, a, b)
+        put6(B["F"], fl, fa)
+
+
+@kernel
+def dot6(v, o, a):
+    """(v, o)·a of six numbers."""
+    return v[0] * a[0] + v[1] * a[1] + v[2] * a[2] + o[0] * a[3] + o[1] * a[4] + o[2] * a[5]
+
+
+@kernel
+def accumulate(node, coord, M, f):
+    """Mass matrix M and f = Σ b·F by one backward sweep over composite moments and wrenches (INE-3)."""
+    for i in range(node.shape[0] - 1, 0, -1):
+        B = node[i]
+        fl, fa = six(B["F"])
+        for k in range(B["k"], B["k"] + B["nk"]):
+            bv, bo = six(coord[k]["b"])
+            f[k] += dot(bv, fl) + dot(bo, fa)
+            hl, ha = momentum(B["I"], bv, bo)
+            j = k
+            while j >= 0:
+                t = dot6(hl, ha, coord[j]["b"])
+                M[k, j] = t
+                M[j, k] = t
+                j = coord[j]["up"]
+        if B["parent"] > 0:
+            T = node[B["parent"]]
+            inc6(T["F"], fl, fa)
+            for j in range(10):
+                T["I"][j] += B["I"][j]
+
+
+@kernel
+def body_terms(node, mass, s):
+    """Moments, momentum h, X = ∫ x xdᵀ, and the wrenches of a, W, U of every node (INE-4)."""
+    for i in range(1, node.shape[0]):
+        B = node[i]
+        I = B["I"]
+        if B["m1"] == B["m0"]:
+            for j in range(10):
+                I[j] = 0.0
+            for j in range(6):
+                B["F"][j] = 0.0
+                B["F1"][j] = 0.0
+                B["F2"][j] = 0.0
+            for j in range(9):
+                B["X"][j] = 0.0
+            for j in range(3):
+                B["h"][j] = 0.0
+        else:
+            body_moments(B, mass, s, I)
+            v, o = six(B["V"])
+            a, b = six(B["a"])
+            h, L = momentum(I, v, o)
+            put(B["h"], h)
+            fl, fa = inertia_wrench(I, v, o, a, b)
+            put6(B["F"], fl, fa)
+            t = 0.5 * (I[4] + I[5] + I[6])  # second moments are (tr/2) 1 - I
+            x = add(mul(I[1], v), cross(o, (t - I[4], -I[7], -I[8])))
+            y = add(mul(I[2], v), cross(o, (-I[7], t - I[5], -I[9])))
+            z = add(mul(I[3], v), cross(o, (-I[8], -I[9], t - I[6])))
+            put_mat(B["X"], (x, y, z))
+            v, o = six(B["W"])
+            fl, fa = momentum(I, v, o)
+            put6(B["F1"], fl, fa)
+            v, o = six(B["U"])
+            fl, fa = momentum(I, v, o)
+            put6(B["F2"], fl, fa)
+        for j in range(10):
+            B["Ib"][j] = I[j]
+        for j in range(6):
+            B["Fb"][j] = B["F"][j]
+
+
+@kernel
+def euler_block(B, z, F, D):
+    """Add (∂b_r/∂p_c)·F to the block D of a joint with Euler parameters (JNT-9)."""
+    k = B["k"]
+    p = four(z, k)
+    s = dot4(p, p)
+    fl, fa = six(F)
+    n = vm(sub(fa, cross(vec(B["x"]), fl)), mat(B["Aj"]))
+    for r in range(4):
+        t = dot(n, euler_axis(r, p, s))
+        for c in range(4):
+            unit = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0, 1.0 if c == 3 else 0.0)
+            D[k + r, k + c] += 2.0 / s * (dot(n, e_column(r, unit)) - p[c] * t)
+
+
+@kernel
+def inertia_linear(node, coord, z, M, K, C, Nv, Na):
+    """M, (M a + f)_q, f_qd, (M dv)_q, (M da)_q of the bodies: one backward sweep over ancestor pairs (INE-5 to INE-8)."""
+    for i in range(node.shape[0] - 1, 0, -1):
+        B = node[i]
+        I = B["I"]
+        h = vec(B["h"])
+        X = mat(B["X"])
+        tr = X[0][0] + X[1][1] + X[2][2]
+        fl, fa = six(B["F"])
+        f1l, f1a = six(B["F1"])
+        f2l, f2a = six(B["F2"])
+        first = B["k"]
+        for k in range(first, first + B["nk"]):
+            c = coord[k]
+            bv, bo = six(c["b"])
+            dv, do = six(c["bd"])
+            ev, eo = six(c["bdd"])
+            ul, ua = momentum(I, bv, bo)
+            g = mul(2.0, add(cross(h, bv), sub(mul(tr, bo), mv(X, bo))))
+            xl, xa = momentum(I, ev, eo)
+            cl, ca = fcross(bv, bo, fl, fa)
+            xl = add(add(xl, cl), mul(2.0, cross(do, h)))
+            xa = add(add(xa, ca), mul(2.0, sub(mul(tr, do), vm(do, X))))
+            yl, ya = momentum(I, dv, do)
+            yl = mul(2.0, add(yl, cross(bo, h)))
+            ya = mul(2.0, add(ya, sub(mul(tr, bo), vm(bo, X))))
+            wv, wo = six(c["w"])
+            vl, va = momentum(I, wv, wo)
+            cl, ca = fcross(bv, bo, f1l, f1a)
+            vl = add(vl, cl)
+            va = add(va, ca)
+            wv, wo = six(c["u"])
+            al, aa = momentum(I, wv, wo)
+            cl, ca = fcross(bv, bo, f2l, f2a)
+            al = add(al, cl)
+            aa = add(aa, ca)
+            j = first + B["nk"] - 1
+            while j >= 0:
+                q = coord[j]
+                b = q["b"]
+                t = dot6(ul, ua, b)
+                M[k, j] = t
+                M[j, k] = t
+                K[j, k] += dot6(xl, xa, b)
+                C[j, k] += dot6(yl, ya, b)
+                Nv[j, k] += dot6(vl, va, b)
+                Na[j, k] += dot6(al, aa, b)
+                if j < first:
+                    d = q["bd"]
+                    K[k, j] += dot6(ul, ua, q["bdd"]) + g[0] * d[3] + g[1] * d[4] + g[2] * d[5]
+                    C[k, j] += 2.0 * dot6(ul, ua, d) + g[0] * b[3] + g[1] * b[4] + g[2] * b[5]
+                    Nv[k, j] += dot6(ul, ua, q["w"])
+                    Na[k, j] += dot6(ul, ua, q["u"])
+                j = q["up"]
+        if B["nk"] == 4:
+            euler_block(B, z, B["F"], K)
+            euler_block(B, z, B["F1"], Nv)
+            euler_block(B, z, B["F2"], Na)
+        if B["parent"] > 0:
+            T = node[B["parent"]]
+            for j in range(10):
+                T["I"][j] += I[j]
+            for j in range(9):
+                T["X"][j] += B["X"][j]
+            inc6(T["F"], fl, fa)
+            inc6(T["F1"], f1l, f1a)
+            inc6(T["F2"], f2l, f2a)
+            inc(T["h"], h)

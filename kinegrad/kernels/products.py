@@ -1,0 +1,46 @@
+"""The arrays that formulations and coordinate sets share, and the six functions a set offers.
+
+Sizes: n coordinates, m constraint rows, d freedom rows after them (r = m + d), p directions, N = n + p columns, o
+objectives.  Signs: R = M a + f + Phi_qᵀ lam with f = -Q.
+
+    EVALUATE    q, v, t  ->  M, f, Phi, Phi_t, Phi_q, and K: the lower triangle of about wk f_q + wc f_v
+    BIAS        vp, ap = 0 at the q of the last EVALUATE  ->  c = Phidd at zero accelerations
+    OBSERVE     vp, ap at the q of the last EVALUATE  ->  g
+    LINEARISE   q; v, a, lam; vp, ap; dv, sv; da, sa  ->  M, C = f_v, R_z, Nv_z = (M dv + Phi_qᵀsv)_z, Na_z,
+                Phi_z, Phid_z, Phidd_z, g, g_z, g_v, g_a
+    PULLBACK    mu, eta_v, eta_a; yp, yv, ya after LINEARISE  ->  psi_s += mu·R_s + eta_v·Nv_s + eta_a·Na_s + yp·Phi_s
+                + yv·Phid_s + ya·Phidd_s + weight g_s, in the row of one objective
+    ENERGY      after EVALUATE at (q, v)  ->  energy: kinetic, potential, and power of what has no potential
+
+R is taken at (q, v, a), the constraints, objectives and projections at (q, vp, ap).  Phid_v = Phi_q, Phidd_v = 2 Phid_q
+and Phidd_a = Phi_q need no arrays.
+"""
+
+from kinegrad.kernels.table import Layout
+
+EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY = range(6)
+
+# par: numbers a formulation hands over; flag: integers, the last one the status a function leaves.
+TIME, WK, WC, WEIGHT = range(4)
+FREEDOMS, OBJECTIVE, STATUS = range(3)
+N_PAR, N_FLAG = 4, 3
+
+VECTORS = {
+    "n": ("q", "v", "a", "vp", "ap", "dv", "da", "f", "mu", "eta_v", "eta_a"),
+    "r": ("lam", "sv", "sa", "Phi", "Phi_t", "c", "yp", "yv", "ya"),
+}
+MATRICES = {
+    ("n", "n"): ("M", "K", "C"),
+    ("r", "n"): ("J",),
+    ("n", "N"): ("R_z", "Nv_z", "Na_z"),
+    ("r", "N"): ("Phi_z", "Phid_z", "Phidd_z"),
+    ("o", "N"): ("g_z",),
+    ("o", "n"): ("g_v", "g_a"),
+}
+
+PRODUCTS = Layout(
+    [("par", "f8", 1), ("flag", "i8", 1), ("s", "f8", 1), ("ds", "f8", 2), ("g", "f8", 1), ("psi_s", "f8", 2)]
+    + [("energy", "f8", 1)]
+    + [(name, "f8", 1) for names in VECTORS.values() for name in names]
+    + [(name, "f8", 2) for names in MATRICES.values() for name in names]
+)

@@ -1,0 +1,48 @@
+"""Record types that elements and coordinate sets share: markers, scalars, their columns, and rows of elements.
+
+A marker is a point or a unit vector of a body; a scalar is a component of a marker or a joint coordinate.  Both have
+columns, one for each coordinate (k < n) or parameter direction (k >= n) that moves them.  Elements read and fill these
+records and know nothing of coordinates; a set moves the markers and collects what elements left on them.
+
+Slots 0, 1, 2 always hold zero, so that an absent offset or constant is slot 0.
+"""
+
+# Marker: body node, slots of the local components and of the body's reference point, columns of coordinates c0:c1 and of
+# directions c1:c2.  xds is the velocity
+# at the unprojected velocities.  f, fv, fa are covectors (forces; lam, sv, sa products); X, X1, Y1, Y2 are duals of x,
+# xds, xd, xdd; dm, dv, da are x_q times mu, eta_v, eta_a.
+MARKER = [
+    ("node", "i8"), ("loc", "i8"), ("ref", "i8"), ("point", "i8"), ("c0", "i8"), ("c1", "i8"), ("c2", "i8"),
+    ("x", "num", 3), ("xd", "num", 3), ("xdd", "num", 3), ("xds", "num", 3),
+    ("f", "num", 3), ("fv", "num", 3), ("fa", "num", 3),
+    ("X", "num", 3), ("X1", "num", 3), ("Y1", "num", 3), ("Y2", "num", 3),
+    ("dm", "num", 3), ("dv", "num", 3), ("da", "num", 3),
+]  # fmt: skip
+
+# Column k of a marker: x_q, xd_q, xdd_q.
+COLUMN = [("k", "i8"), ("xq", "num", 3), ("xdq", "num", 3), ("xddq", "num", 3)]
+
+# Scalar: component `comp` of a marker, or coordinate k when marker < 0; the other fields as for markers.
+SCALAR = [
+    ("marker", "i8"), ("comp", "i8"), ("k", "i8"),
+    ("u", "num"), ("ud", "num"), ("udd", "num"), ("uds", "num"),
+    ("dm", "num"), ("dv", "num"), ("da", "num"),
+]  # fmt: skip
+
+# Spring between two points; slots stiffness, damping, natural length.
+SPRING = [("i", "i8"), ("j", "i8"), ("k", "i8"), ("c", "i8"), ("l0", "i8")]
+
+# Constraint and freedom rows: type, operands, component, number of the row, slot of the constant.
+ROW = [("type", "i8"), ("i", "i8"), ("j", "i8"), ("k", "i8"), ("comp", "i8"), ("row", "i8"), ("val", "i8")]
+COINCIDENCE, DOT, CROSS, DISTANCE, NORM, MEASURE = range(6)
+
+# Expression element (force law, row or objective): inputs (scalars) in0:in1 of the table `ins`, slots sl0:sl1 of the
+# table `slots`, targets t0:t1 of the table `targets` (places in the inputs a force acts on), spline w or -1, row or
+# objective number `row`, and up to three tapes: code rows c:e, constants q:r, outputs from o on.
+LAW = [
+    ("in0", "i8"), ("in1", "i8"), ("sl0", "i8"), ("sl1", "i8"), ("t0", "i8"), ("t1", "i8"), ("w", "i8"), ("row", "i8"),
+    *[(f + d, "i8") for d in "012" for f in ("c", "e", "q", "r", "o")],
+]  # fmt: skip
+
+# Spline: times t0:t1 of the table `times`, four coefficient slots an interval from `slot` on.
+SPLINE = [("t0", "i8"), ("t1", "i8"), ("slot", "i8")]
