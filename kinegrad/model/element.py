@@ -10,7 +10,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from kinegrad.errors import ModelError, Problem
 from kinegrad.expressions.syntax import Expression
-from kinegrad.model.values import show
+from kinegrad.model.values import printable, show
 
 TRANSLATED = "kinegrad"
 
@@ -116,7 +116,7 @@ def dotted(path: tuple) -> str:
     """Path as users read it: ``bodies.crank.com[0]``."""
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+        text += f"[{part}]" if isinstance(part, int) else f".{printable(str(part))}" if text else printable(str(part))
     return text
 
 

@@ -30,7 +30,11 @@ def show(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):
-        text = "a mapping with the keys " + ", ".join(map(str, list(value)[:8])) if value else "an empty mapping"
+        text = (
+            "a mapping with the keys " + ", ".join(printable(str(key)) for key in list(value)[:8])
+            if value
+            else "an empty mapping"
+        )
     elif isinstance(value, str | Expression):
         text = repr(str(value))
     else:
@@ -39,6 +43,11 @@ def show(value: Any) -> str:
         except Exception:  # a foreign object may fail to print itself; the sentence still has to come out
             text = f"a {type(value).__name__}"
     return text if len(text) <= 70 else text[:67] + "..."
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with escapes for what does not print."""
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def to_number(value: Any) -> float | Expression:

@@ -64,6 +64,7 @@ def attempt(read, data):
 
 
 @given(st.dictionaries(keys, values, max_size=6))
+@example({"title": {"\n": None}})
 def test_random_documents(document):
     attempt(Model.from_dict, document)
 
