@@ -1,0 +1,2 @@
+class MatrixRNewmark: pass
+class MatrixRRungeKutta4: pass

@@ -1,0 +1,82 @@
+"""What a formulation with an integrator offers to `simulate` and to the sensitivities.
+
+A scheme knows how a step is done and differentiated; trajectories are arrays of rows whose layout is its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from kinegrad.coordinates.system import System, Workspace
+
+
+class Scheme(ABC):
+    """One formulation with one integrator on one system."""
+
+    #: functions of the set that a simulation calls
+    needs: tuple[int, ...]
+
+    def __init__(self, system: System, options: dict):
+        self.system = system
+        self.options = options
+
+    @property
+    @abstractmethod
+    def row_size(self) -> int:
+        """Numbers in a row of a trajectory."""
+
+    @abstractmethod
+    def begin(self, work: Workspace, row: np.ndarray) -> None:
+        """Fill `row` with the start that the workspace holds."""
+
+    @abstractmethod
+    def advance(self, work: Workspace, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
+        """Status and number of steps done; `traj[0]` is the state before the first of the steps."""
+
+    @abstractmethod
+    def motion(self, traj: np.ndarray) -> dict[str, np.ndarray]:
+        """q, qd, qdd, lam of the rows."""
+
+    @abstractmethod
+    def direct(self, work: Workspace, fn, ts, hs, after, final, traj, flags, state, grad):
+        """Status and step; `state` (list of blocks) is the derivative of the state and is carried on."""
+
+    @abstractmethod
+    def adjoint(self, work: Workspace, fn, ts, hs, after, final, traj, flags, state):
+        """Status and step; `state` is the adjoint of the state and is carried back."""
+
+    @abstractmethod
+    def resume(self, work: Workspace, row: np.ndarray) -> None:
+        """Put the state of a row back into the workspace."""
+
+    @abstractmethod
+    def start_weight(self, hs: np.ndarray) -> float:
+        """Weight of the start in an integral over the steps hs, as far as the sweeps do not count it."""
+
+    @abstractmethod
+    def start_state(self, work: Workspace, q, v, a) -> list[np.ndarray]:
+        """Blocks of the derivative of the state from those of q, v, a (n, p) at the start."""
+
+    @abstractmethod
+    def start_adjoint(self, work: Workspace, state, columns: int):
+        """Q, V, A (n, columns) at the start from the adjoint state."""
+
+    @abstractmethod
+    def empty_state(self, columns: int) -> list[np.ndarray]:
+        """An adjoint state of zeros."""
+
+
+def blocks(X: np.ndarray) -> np.ndarray:
+    """(n, p) as (blocks of four, n, 4), filled up with zeros."""
+    n, p = X.shape
+    out = np.zeros(((p + 3) // 4, n, 4), X.dtype)
+    for j in range(p):
+        out[j // 4, :, j % 4] = X[:, j]
+    return out
+
+
+def unblocked(B: np.ndarray, columns: int) -> np.ndarray:
+    """The inverse of `blocks`."""
+    return np.ascontiguousarray(B.transpose(1, 0, 2).reshape(B.shape[1], -1)[:, :columns])

@@ -1,0 +1,61 @@
+"""Which formulation goes with which integrator, and what is refused by name."""
+
+from __future__ import annotations
+
+from kinegrad.coordinates.system import System
+from kinegrad.dynamics.ali3p import Ali3pNewmark
+from kinegrad.dynamics.matrix_r import MatrixRNewmark, MatrixRRungeKutta4
+from kinegrad.dynamics.scheme import Scheme
+from kinegrad.errors import KinegradError
+from kinegrad.expressions.syntax import Expression
+from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
+
+SCHEMES = {
+    ("ali3p", "newmark"): Ali3pNewmark,
+    ("matrix-r", "newmark"): MatrixRNewmark,
+    ("matrix-r", "rk4"): MatrixRRungeKutta4,
+}
+WHY_NOT = {
+    ("ali3p", "rk4"): "ali3p solves for positions at the end of each step and needs an implicit integrator",
+}
+
+
+def scheme_for(system: System, formulation, integrator) -> Scheme:
+    """The scheme of a formulation and an integrator on a system; refuses combinations that do not exist."""
+    key = formulation.type, integrator.type
+    if key not in SCHEMES:
+        can = sorted({i for f, i in SCHEMES if f == formulation.type})
+        offered = sorted({f for f, _ in SCHEMES})
+        if not can:
+            raise KinegradError(f"The formulation {formulation.type!r} is not available; choose from {', '.join(offered)}.")
+        reason = WHY_NOT.get(key, f"{integrator.type!r} is not available with it")
+        raise KinegradError(f"{formulation.type} with {integrator.type}: {reason}. Use {' or '.join(can)} with {formulation.type}.")
+    return SCHEMES[key](system, numbers(formulation, system) | numbers(integrator, system))
+
+
+def numbers(element, system: System) -> dict:
+    """Options of a formulation or integrator with expressions evaluated."""
+    return {
+        name: system.parameters.evaluate(value, system.rho) if isinstance(value, Expression) else value
+        for name, value in ((name, getattr(element, name)) for name in type(element).model_fields)
+        if name != "type"
+    }
+
+
+def choose(kind: str, table: dict, value):
+    """An option object from an object or from its type's name."""
+    if not isinstance(value, str):
+        return value
+    if value not in table:
+        raise KinegradError(f"{value!r} is no {kind}; choose from {', '.join(table)}.")
+    return table[value]()
+
+
+def formulation_of(value):
+    """A formulation from an object or a name."""
+    return choose("formulation", FORMULATIONS, value)
+
+
+def integrator_of(value):
+    """An integrator from an object or a name."""
+    return choose("integrator", INTEGRATORS, value)

@@ -1,0 +1,260 @@
+"""Position, velocity and acceleration problems at the start, and their derivatives.
+
+With K = [Phi_q; B], B the rows that measure the degrees of freedom (KIN-1 to KIN-3):
+
+    Phi(q) = 0, z(q) = z0          K v = [-Phi_t; zd0]          [M Phi_qᵀ; Phi_q 0] [a; lam] = [-f; -c]
+
+Rows may be redundant: K is solved by rank-revealing least squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegrad.coordinates.system import System, Workspace
+from kinegrad.errors import AssemblyError, KinegradError, SimulationError
+from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.status import OK, SINGULAR, WORDS
+
+RANK_TOLERANCE = 1e-9
+POSITION_TOLERANCE = 1e-13
+ACCEPTED = 1e-9  # a residual above this, relative to the size of the model, is not assembled
+MAX_ITERATIONS = 60
+
+
+def least_squares(A, B):
+    """Least-squares solution of least norm, and the rank."""
+    from kinegrad.kernels.linalg import least_squares as solve
+
+    one = B.ndim == 1
+    X, rank = solve(np.ascontiguousarray(A), np.ascontiguousarray(B[:, None] if one else B), RANK_TOLERANCE)
+    return (X[:, 0] if one else X), rank
+
+
+def wrap(x):
+    """x less the nearest whole number of turns."""
+    return x - 2.0 * np.pi * np.round(np.real(x) / (2.0 * np.pi))
+
+
+def start(system: System, work: Workspace, t: float = 0.0) -> None:
+    """Leaves q, v = vp, a = ap and lam of the start in the workspace."""
+    work["q"][:] = system.guess(system, work["s"].real)
+    work["par"][:] = 0.0
+    work["par"][TIME] = t
+    solve_position(system, work)
+    solve_velocity(system, work)
+    solve_acceleration(system, work)
+
+
+def _targets(system: System, work: Workspace, which: str) -> np.ndarray:
+    return np.array([work["s"][getattr(f, which)] for f in system.freedoms], work["s"].dtype)
+
+
+def _residual(system: System, work: Workspace, z0: np.ndarray) -> np.ndarray:
+    work["flag"][FREEDOMS] = 1
+    status = work.call(EVALUATE)
+    if status != OK:
+        raise AssemblyError(f"The starting position cannot be evaluated: {WORDS[status]}. Move the poses of the bodies.")
+    r = work["Phi"].copy()
+    r[system.m :] -= z0
+    for i, freedom in enumerate(system.freedoms):
+        if freedom.wraps:
+            r[system.m + i] = wrap(r[system.m + i])
+    return r
+
+
+def solve_position(system: System, work: Workspace) -> int:
+    """Newton's method with step halving from q in the workspace; returns the number of iterations."""
+    z0 = _targets(system, work, "position")
+    for freedom, z in zip(system.freedoms, z0, strict=True):
+        k = _coordinate_of(system, freedom)
+        if k is not None:
+            work["q"][k] = z
+    scale = max(1.0, float(np.abs(work["s"].real).max(initial=0.0)) ** 0.0)
+    residual = _residual(system, work, z0)
+    if not len(residual):
+        return 0
+    polished = False
+    for iteration in range(MAX_ITERATIONS):
+        if not np.isfinite(residual).all():
+            raise AssemblyError(_not_assembled(system, residual, iteration))
+        step, _ = least_squares(work["J"], -residual)
+        q = work["q"].copy()
+        size, factor = np.linalg.norm(residual.real), 1.0
+        while True:
+            work["q"][:] = q + factor * step
+            trial = _residual(system, work, z0)
+            if np.linalg.norm(trial.real) <= max(size, 1e-12) or factor < 1e-3:
+                break
+            factor *= 0.5
+        residual = trial
+        small = np.abs(step).max() < POSITION_TOLERANCE * max(1.0, np.abs(q).max()) or np.linalg.norm(
+            residual.real
+        ) < 1e-15
+        if polished or (small and np.abs(residual.real).max() < ACCEPTED * scale):
+            if polished or not np.iscomplexobj(residual):
+                return iteration + 1
+            polished = True  # a complex step needs one more round than its real part
+        if factor < 1e-3 and np.abs(residual.real).max() > ACCEPTED * scale:
+            break
+    if np.abs(residual.real).max() > ACCEPTED * scale:
+        raise AssemblyError(_not_assembled(system, residual, iteration + 1))
+    return iteration + 1
+
+
+def _coordinate_of(system: System, freedom) -> int | None:
+    """The coordinate a freedom is, if it is one."""
+    joint, _, part = freedom.name.rpartition(".")
+    if (joint, part) in system.index:
+        return system.index[joint, part]
+    if joint in system.euler and part in ("e0", "e1", "e2", "e3"):
+        return system.euler[joint][0] + int(part[1])
+    return None
+
+
+def _not_assembled(system: System, residual: np.ndarray, iterations: int) -> str:
+    names = [*system.row_names, *(f.name for f in system.freedoms)]
+    size = np.abs(np.where(np.isfinite(residual.real), residual.real, np.inf))
+    worst = int(size.argmax())
+    return (
+        f"The mechanism cannot be assembled at the start: {names[worst]!r} is off by {size[worst]:.3g} after {iterations} "
+        "iterations. Check the lengths and the values of degrees_of_freedom, or give poses nearer to an assembled position."
+    )
+
+
+def check_freedoms(system: System, work: Workspace) -> None:
+    """Raises when degrees_of_freedom are too few, too many or dependent at the assembled position."""
+    m = system.m
+    J = work["J"]
+    rank = least_squares(J[:m], np.zeros((m, 1)))[1] if m else 0
+    dof = system.n - rank
+    given = [f for f in system.freedoms if f.independent]
+    names = ", ".join(f.name for f in given) or "none"
+    if len(given) != dof:
+        raise AssemblyError(
+            f"The mechanism has {dof} degrees of freedom and degrees_of_freedom gives {len(given)} ({names}); "
+            f"{'add' if len(given) < dof else 'remove'} {abs(dof - len(given))}."
+        )
+    if dof and least_squares(J, np.zeros((len(J), 1)))[1] < system.n:
+        raise AssemblyError(
+            f"The degrees of freedom {names} depend on each other at the start; choose others, such as joint coordinates "
+            "that can move independently."
+        )
+
+
+def solve_velocity(system: System, work: Workspace) -> None:
+    """v of the start, at the assembled q."""
+    check_freedoms(system, work)
+    right = -work["Phi_t"]
+    right[system.m :] += _targets(system, work, "velocity")
+    v, _ = least_squares(work["J"], right)
+    v += least_squares(work["J"], right - work["J"] @ v)[0]
+    residual = work["J"] @ v - right
+    worst = int(np.abs(residual.real).argmax()) if len(residual) else 0
+    if len(residual) and np.abs(residual[worst].real) > 1e-8 * max(1.0, np.abs(v).max()):
+        names = [*system.row_names, *(f.name for f in system.freedoms)]
+        raise AssemblyError(
+            f"No starting velocities satisfy all constraints: {names[worst]!r} is off by {abs(residual[worst]):.3g}. "
+            "A driver or guidance contradicts the other constraints; check its rate at the start."
+        )
+    work["v"][:] = v
+    work["vp"][:] = v
+
+
+def solve_acceleration(system: System, work: Workspace) -> None:
+    """a and lam of the start, at q and v."""
+    from kinegrad.kernels.constrained import solve_constrained
+
+    m = system.m
+    work["flag"][FREEDOMS] = 1
+    work.call(EVALUATE)
+    work.call(BIAS)
+    status, a, lam = solve_constrained(work["M"], work["J"][:m].copy(), -work["f"][:, None], -work["c"][:m, None])
+    if status == SINGULAR:
+        raise SimulationError(
+            "The mass matrix is singular on the motions that the constraints allow: something moves without inertia. "
+            "Give mass or inertia to bodies that can turn or slide freely (a slender bar must not spin about its axis)."
+        )
+    if status != OK or not np.isfinite(a).all():
+        raise SimulationError("The accelerations at the start are not finite numbers; check forces and expressions at t = 0.")
+    work["a"][:] = a[:, 0]
+    work["ap"][:] = a[:, 0]
+    work["lam"][:] = 0.0
+    work["lam"][:m] = lam[:, 0]
+    work["sv"][:] = 0.0
+    work["sa"][:] = 0.0
+
+
+@dataclass
+class StartDerivatives:
+    """What the derivatives of the start need, at the start."""
+
+    system: System
+    work: Workspace
+
+    def __post_init__(self):
+        for name in ("dv", "da", "sv", "sa"):
+            self.work[name][:] = 0.0
+        self.work["flag"][FREEDOMS] = 1
+        self.work.call(LINEARISE)
+
+    def _constrained(self, R1, R2):
+        from kinegrad.kernels.constrained import solve_constrained
+
+        n, m = self.system.n, self.system.m
+        J = np.ascontiguousarray(self.work["Phi_z"][:m, :n])
+        status, X, Y = solve_constrained(self.work["M"], J, np.ascontiguousarray(R1), np.ascontiguousarray(R2))
+        if status != OK:
+            raise KinegradError(f"The derivatives of the start cannot be solved: {WORDS[status]}.")
+        return X, Y
+
+    def direct(self):
+        """q', v', a' (n, p) by the directions of the workspace (KIN-4)."""
+        w, n, m = self.work, self.system.n, self.system.m
+        K = np.ascontiguousarray(w["Phi_z"][:, :n])
+        right = -w["Phi_z"][:, n:]
+        right_v = -w["Phid_z"][:, n:]
+        for i, freedom in enumerate(self.system.freedoms):
+            right[m + i] += w["ds"][:, freedom.position]
+            right_v[m + i] += w["ds"][:, freedom.velocity]
+        q = self._least_squares(K, right)
+        v = self._least_squares(K, right_v - w["Phid_z"][:, :n] @ q)
+        R1 = -(w["R_z"][:, :n] @ q + w["C"] @ v + w["R_z"][:, n:])
+        R2 = -(w["Phidd_z"][:m, :n] @ q + 2.0 * w["Phid_z"][:m, :n] @ v + w["Phidd_z"][:m, n:])
+        return q, v, self._constrained(R1, R2)[0]
+
+    @staticmethod
+    def _least_squares(K, B):
+        X = least_squares(K, B)[0]
+        return X + least_squares(K, B - K @ X)[0]
+
+    def adjoint(self, Q, V, A, weights) -> None:
+        """Adds to psi_s what the adjoints Q, V, A (n, o) of q, v, a at the start give (KIN-5)."""
+        w, n, m = self.work, self.system.n, self.system.m
+        for o, weight in enumerate(weights):
+            Q[:, o] += weight * w["g_z"][o, :n]
+            V[:, o] += weight * w["g_v"][o]
+            A[:, o] += weight * w["g_a"][o]
+        U, B = self._constrained(A, np.zeros((m, A.shape[1]), A.dtype))
+        V = V - w["C"].T @ U - 2.0 * w["Phid_z"][:m, :n].T @ B
+        Q = Q - w["R_z"][:, :n].T @ U - w["Phidd_z"][:m, :n].T @ B
+        KT = np.ascontiguousarray(w["Phi_z"][:, :n].T)
+        D = self._least_squares(KT, V)
+        Q = Q - w["Phid_z"][:, :n].T @ D
+        P = self._least_squares(KT, Q)
+        w["eta_v"][:] = 0.0
+        w["eta_a"][:] = 0.0
+        w["ya"][:] = 0.0
+        for o, weight in enumerate(weights):
+            w["mu"][:] = -U[:, o]
+            w["yp"][:] = -P[:, o]
+            w["yv"][:] = -D[:, o]
+            w["ya"][:m] = -B[:, o]
+            w["flag"][OBJECTIVE] = o
+            w["par"][WEIGHT] = weight
+            w.call(PULLBACK)
+            for i, freedom in enumerate(self.system.freedoms):
+                w["psi_s"][o, freedom.position] += P[m + i, o]
+                w["psi_s"][o, freedom.velocity] += D[m + i, o]

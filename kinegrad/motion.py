@@ -1,0 +1,166 @@
+"""Motion: what a simulation gave, by time, and what can be read from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from kinegrad.coordinates.system import System
+from kinegrad.errors import KinegradError
+from kinegrad.kernels.products import ENERGY, EVALUATE, FREEDOMS, OBSERVE, TIME
+
+
+@dataclass(frozen=True)
+class MarkerMotion:
+    """Position, velocity and acceleration of a marker in global components, (times, 3) each."""
+
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Kinetic and potential energy, and the work done by all that has no potential, by time [J]."""
+
+    kinetic: np.ndarray
+    potential: np.ndarray
+    work: np.ndarray
+
+    @property
+    def drift(self) -> float:
+        """max |E - E0 - work|."""
+        total = self.kinetic + self.potential
+        return float(np.abs(total - total[0] - self.work).max())
+
+
+@dataclass
+class Motion:
+    """States of a system by time.
+
+    Attributes
+    ----------
+    t : (k,) array
+        Times of the states that were kept.
+    objectives : dict of name to value
+    iterations, flags : (steps,) arrays
+        Newton iterations of each step, and which projections it ran (1 velocity, 2 acceleration).
+    status : int
+        0, or why the run stopped early (`kinegrad.kernels.status`).
+    cpu_s : float
+        Processor time of the time loop.
+    """
+
+    system: System
+    formulation: object
+    integrator: object
+    scheme: object
+    t: np.ndarray
+    traj: np.ndarray
+    ts: np.ndarray
+    hs: np.ndarray
+    stride: int
+    iterations: np.ndarray
+    flags: np.ndarray
+    objectives: dict
+    cpu_s: float
+    status: int
+    s: np.ndarray
+    step: float
+    t_end: float
+    extra: dict = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Motion of {self.system.model.title or 'a model'!r}: {len(self.hs)} steps to {self.ts[-1]:g} s>"
+
+    @cached_property
+    def _states(self) -> dict[str, np.ndarray]:
+        return self.scheme.motion(self.traj)
+
+    @property
+    def q(self) -> np.ndarray:
+        """(k, n) coordinates."""
+        return self._states["q"]
+
+    @property
+    def qd(self) -> np.ndarray:
+        """(k, n) velocities."""
+        return self._states["qd"]
+
+    @property
+    def qdd(self) -> np.ndarray:
+        """(k, n) accelerations."""
+        return self._states["qdd"]
+
+    @property
+    def lam(self) -> np.ndarray:
+        """(k, m) multipliers of the constraint rows."""
+        return self._states["lam"]
+
+    @property
+    def us_per_step(self) -> float:
+        """Microseconds of processor time a step."""
+        return 1e6 * self.cpu_s / max(1, len(self.hs))
+
+    @cached_property
+    def _replayed(self) -> dict[str, np.ndarray]:
+        """Markers, energies and residuals at every state kept."""
+        return replay(self, range(len(self.t)))
+
+    def marker(self, name: str) -> MarkerMotion:
+        """The motion of the marker ``body.marker``."""
+        if name not in self.system.markers:
+            raise KinegradError(f"There is no marker {name!r}; markers: {', '.join(sorted(self.system.markers))}.")
+        x = self._replayed["markers"][:, self.system.markers[name]]
+        return MarkerMotion(x[:, 0], x[:, 1], x[:, 2])
+
+    @property
+    def energies(self) -> Energies:
+        """Energies at every state kept."""
+        energy = self._replayed["energy"]
+        power = energy[:, 2]
+        work = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(self.t) * (power[1:] + power[:-1]))])
+        return Energies(energy[:, 0], energy[:, 1], work)
+
+    @property
+    def constraint_violation(self) -> np.ndarray:
+        """(k, 3) largest |Phi|, |Phid|, |Phidd| at every state kept."""
+        return self._replayed["violation"]
+
+    def at_end(self) -> dict[str, MarkerMotion]:
+        """All markers at the last state, each quantity a vector of three."""
+        x = replay(self, [len(self.t) - 1])["markers"][0]
+        return {name: MarkerMotion(*x[k]) for name, k in sorted(self.system.markers.items())}
+
+
+def replay(motion: Motion, rows) -> dict[str, np.ndarray]:
+    """Marker quantities (rows, markers, 3, 3), energies (rows, 3) and constraint violations (rows, 3)."""
+    system = motion.system
+    work = system.workspace(s=motion.s, every_marker=True)
+    from kinegrad.kernels.products import BIAS
+
+    m = system.m
+    states = motion.scheme.motion(motion.traj)
+    markers = np.zeros((len(rows), len(work["mk"]), 3, 3))
+    energy, violation = np.zeros((len(rows), 3)), np.zeros((len(rows), 3))
+    work["flag"][FREEDOMS] = 0
+    for i, row in enumerate(rows):
+        work["par"][TIME] = motion.t[row]
+        work["q"][:], work["v"][:] = states["q"][row], states["qd"][row]
+        work["vp"][:], work["ap"][:] = states["qd"][row], states["qdd"][row]
+        work["lam"][:m] = states["lam"][row]
+        work.call(EVALUATE)
+        work.call(ENERGY)
+        energy[i] = work["energy"]
+        J = work["J"][:m]
+        if m:
+            violation[i, 0] = np.abs(work["Phi"][:m]).max()
+            violation[i, 1] = np.abs(J @ work["vp"] + work["Phi_t"][:m]).max()
+            work.call(BIAS)
+            violation[i, 2] = np.abs(J @ work["ap"] + work["c"][:m]).max()
+        work.call(OBSERVE)
+        mk = work["mk"]
+        markers[i, :, 0], markers[i, :, 1], markers[i, :, 2] = mk["x"], mk["xd"], mk["xdd"]
+    return {"markers": markers, "energy": energy, "violation": violation}

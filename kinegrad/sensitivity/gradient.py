@@ -1,0 +1,204 @@
+"""gradient: the derivative of objectives of a whole simulation, by direct differentiation or discrete adjoint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegrad.errors import KinegradError
+from kinegrad.kernels.products import LINEARISE, PULLBACK, TIME
+from kinegrad.kernels.status import OK
+from kinegrad.kinematics.start import StartDerivatives
+from kinegrad.motion import Motion
+from kinegrad.simulate import explanation, simulate
+
+METHODS = ("direct", "discrete-adjoint")
+TIGHT = 1e-13  # Newton tolerance under a gradient
+SEGMENTS = 50
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Derivatives of objectives by parameters.
+
+    Attributes
+    ----------
+    values : dict objective -> value
+    wrt : tuple of str
+        Labels of the independent parameters.
+    matrix : (objectives, parameters) array
+    by_slot : (objectives, slots) array or None
+        Discrete adjoint: the derivative by every slot of the model.
+    cpu_s : float
+        Processor time of everything, the simulation included.
+    simulation_cpu_s : float
+        Processor time of the plain simulation the motion came from.
+    """
+
+    method: str
+    values: dict
+    wrt: tuple[str, ...]
+    matrix: np.ndarray
+    motion: Motion
+    cpu_s: float
+    simulation_cpu_s: float
+    by_slot: np.ndarray | None = None
+
+    def __getitem__(self, key: tuple[str, str]) -> float:
+        objective, parameter = key
+        return float(self.matrix[list(self.values).index(objective), self.wrt.index(parameter)])
+
+    def by_number(self) -> dict[str, dict[str, float]]:
+        """Derivatives by every number of the model, by its path (discrete adjoint)."""
+        if self.by_slot is None:
+            raise KinegradError("Derivatives by every number come with method='discrete-adjoint'.")
+        system = self.motion.system
+        J = system.slots.field_jacobian(system.rho)
+        return {
+            name: dict(zip(system.slots.field_paths, J.pull(row).tolist(), strict=True))
+            for name, row in zip(self.values, self.by_slot, strict=True)
+        }
+
+    def as_dict(self) -> dict[str, dict]:
+        """{objective: {parameter: value, or list for a parameter that is a list}}."""
+        out = {}
+        for i, name in enumerate(self.values):
+            row: dict = {}
+            for label, value in zip(self.wrt, self.matrix[i].tolist(), strict=True):
+                base, bracket, _ = label.partition("[")
+                if bracket:
+                    row.setdefault(base, []).append(value)
+                else:
+                    row[label] = value
+            out[name] = row
+        return out
+
+
+def gradient(
+    motion: Motion,
+    *,
+    wrt: Sequence[str] | None = None,
+    method: str = "direct",
+    progress: Callable[[float], None] | None = None,
+    tighten: bool = True,
+) -> Gradient:
+    """Gradient of the objectives of `motion` by the parameters `wrt` (default: the model's design).
+
+    The simulation is run again with Newton iterations to rounding, unless `motion` was made so or `tighten` is False:
+    the derivative is that of the discrete scheme, and an unconverged step would show in its seventh digit.
+    """
+    if method not in METHODS:
+        raise KinegradError(f"{method!r} is no method; choose from {', '.join(METHODS)}.")
+    system = motion.system
+    labels = labels_of(system, wrt)
+    if not system.objectives:
+        raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
+    clock = time.thread_time()
+    run = motion
+    wanted = min(TIGHT, motion.scheme.options["tolerance"])
+    if motion.stride > 1 or (tighten and motion.scheme.options["tolerance"] > wanted):
+        formulation = motion.formulation.model_copy(update={"tolerance": wanted})
+        run = simulate(
+            system, formulation, motion.integrator, t_end=motion.t_end, step=motion.step, output_step=motion.step, s=motion.s
+        )
+    extra = 0.0 if run is not motion else motion.cpu_s
+    ds = system.directions(labels)
+    if method == "direct":
+        matrix, by_slot = _direct(run, ds, progress), None
+    else:
+        by_slot = _adjoint(run, progress)
+        matrix = by_slot @ ds.T
+    return Gradient(
+        method=method, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
+        cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot,
+    )  # fmt: skip
+
+
+def labels_of(system, wrt: Sequence[str] | None) -> tuple[str, ...]:
+    """Labels of independent parameters; lists are expanded."""
+    names = list(system.model.design) if wrt is None else list(wrt)
+    if not names:
+        raise KinegradError("No parameters to differentiate by: name them (wrt, --wrt), or list them under design.")
+    labels = [label for name in names for label in system.parameters.expand(name)]
+    derived = [label for label in labels if label not in system.parameters.independent]
+    if derived:
+        raise KinegradError(f"{derived[0]!r} is derived from other parameters; differentiate by those.")
+    return tuple(labels)
+
+
+def _final(system) -> np.ndarray:
+    return np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
+
+
+def _start_weights(motion: Motion, final: np.ndarray) -> np.ndarray:
+    return np.where(final, 0.0, motion.scheme.start_weight(motion.hs))
+
+
+def _at_start(motion: Motion, ds) -> StartDerivatives:
+    work = motion.system.workspace(ds=ds, s=motion.s)
+    motion.scheme.resume(work, motion.traj[0])
+    work["v"][:], work["a"][:] = work["vp"], work["ap"]
+    work["par"][TIME] = motion.ts[0]
+    return StartDerivatives(motion.system, work)
+
+
+def _failed(motion: Motion, status: int, step: int) -> KinegradError:
+    return KinegradError("Gradient: " + explanation(status, motion.ts[step], motion.step, motion.formulation))
+
+
+def _direct(motion: Motion, ds: np.ndarray, progress) -> np.ndarray:
+    """(o, p) derivatives by the directions ds (ALI-3, MR-3)."""
+    system, scheme = motion.system, motion.scheme
+    final = _final(system)
+    begin = _at_start(motion, ds)
+    work = begin.work
+    q, v, a = begin.direct()
+    n = system.n
+    grad = np.zeros((len(final), len(ds)))
+    for o, weight in enumerate(_start_weights(motion, final)):
+        g_q, g_s = work["g_z"][o, :n], work["g_z"][o, n:]
+        grad[o] = weight * (g_q @ q + work["g_v"][o] @ v + work["g_a"][o] @ a + g_s)
+    state = scheme.start_state(work, q, v, a)
+    fn = work.functions(LINEARISE)
+    for first, last in pieces(len(motion.hs), progress):
+        after = float(motion.hs[last]) if last < len(motion.hs) else 0.0
+        status, step = scheme.direct(
+            work, fn, motion.ts[first : last + 1], motion.hs[first:last], after, final,
+            motion.traj[first : last + 1], motion.flags[first:last], state, grad,
+        )  # fmt: skip
+        if status != OK:
+            raise _failed(motion, status, first + step)
+        if progress:
+            progress(last / len(motion.hs))
+    return grad
+
+
+def _adjoint(motion: Motion, progress) -> np.ndarray:
+    """(o, slots) derivatives by all slots (ALI-4, MR-4)."""
+    system, scheme = motion.system, motion.scheme
+    final = _final(system)
+    work = system.workspace(s=motion.s)
+    state = scheme.empty_state(len(final))
+    fn = work.functions(LINEARISE, PULLBACK)
+    for first, last in reversed(pieces(len(motion.hs), progress)):
+        after = float(motion.hs[last]) if last < len(motion.hs) else 0.0
+        status, step = scheme.adjoint(
+            work, fn, motion.ts[first : last + 1], motion.hs[first:last], after, final,
+            motion.traj[first : last + 1], motion.flags[first:last], state,
+        )  # fmt: skip
+        if status != OK:
+            raise _failed(motion, status, first + step)
+        if progress:
+            progress(1.0 - first / len(motion.hs))
+    begin = _at_start(motion, None)
+    begin.adjoint(*scheme.start_adjoint(begin.work, state, len(final)), _start_weights(motion, final))
+    return work["psi_s"] + begin.work["psi_s"]
+
+
+def pieces(steps: int, progress) -> list[tuple[int, int]]:
+    """Ranges of steps in which a sweep is done: one, or many when its progress is asked for."""
+    size = steps if progress is None or steps <= 2000 else -(-steps // SEGMENTS)
+    return [(first, min(first + size, steps)) for first in range(0, steps, size)]
