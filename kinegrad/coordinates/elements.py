@@ -58,6 +58,7 @@ class Elements:
         self.times: list[float] = []
         self.tables = LawTables()
         self.freedoms: list[Freedom] = []
+        self._dependent: list[tuple] = []
 
     # --- markers and scalars ---
 
@@ -368,6 +369,8 @@ class Elements:
                 formula = self.formula()
                 self.expression_row(name, formula, self.measure(formula, name))
             self.freedoms.append(Freedom(name, row, position, velocity, wraps))
+        for entry in self._dependent:  # last, so that the independent ones are contiguous
+            self._euler_freedom(*entry, independent=False)
 
     def _joint_start(self, name: str, path: str, start: SphericalStart, euler: Callable, slides: Callable) -> None:
         s = self.slots
@@ -392,11 +395,13 @@ class Elements:
         largest = int(np.argmax(np.abs(s.current(p))))
         for i in range(4):
             g = sign if i else 1.0
-            row = len(self.row_names)
-            self._row(f"{name}.e{i}", MEASURE, self.coordinate_scalar(k + i))
             position = s.add(f"{path} e{i}", g * p[i])
             velocity = s.add(f"{path} e{i} rate", g * pd[i])
-            self.freedoms.append(Freedom(f"{name}.e{i}", row, position, velocity, independent=i != largest))
+            entry = (f"{name}.e{i}", self.coordinate_scalar(k + i), position, velocity)
+            if i == largest:
+                self._dependent.append(entry)
+            else:
+                self._euler_freedom(*entry)
         if isinstance(start, FloatingStart):
             for i, (c, j) in enumerate(zip("xyz", slides(name), strict=True)):
                 row = len(self.row_names)
@@ -404,6 +409,11 @@ class Elements:
                 position = s.number(f"{path}.position.{c}", start.position[i])
                 velocity = s.number(f"{path}.velocity.{c}", start.velocity[i])
                 self.freedoms.append(Freedom(f"{name}.{c}", row, position, velocity))
+
+    def _euler_freedom(self, name: str, scalar: int, position: int, velocity: int, independent: bool = True) -> None:
+        row = len(self.row_names)
+        self._row(name, MEASURE, scalar)
+        self.freedoms.append(Freedom(name, row, position, velocity, independent=independent))
 
     def objectives(self) -> dict[str, str]:
         """Objectives by name, "integral" or "final"."""

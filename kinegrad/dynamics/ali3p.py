@@ -74,7 +74,8 @@ class Ali3pNewmark(Scheme):
         return [blocks(q), blocks(v), blocks(a)]
 
     def start_adjoint(self, work, state, columns):
-        return [unblocked(x, columns) for x in state]
+        rows = np.zeros((self.system.m + len(self.system.freedoms), columns))
+        return *(unblocked(x, columns) for x in state), rows
 
     def empty_state(self, columns):
         return [np.zeros(((columns + 3) // 4, self.system.n, 4)) for _ in range(3)]

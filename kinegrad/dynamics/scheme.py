@@ -61,7 +61,7 @@ class Scheme(ABC):
 
     @abstractmethod
     def start_adjoint(self, work: Workspace, state, columns: int):
-        """Q, V, A (n, columns) at the start from the adjoint state."""
+        """Q, V, A (n, columns) at the start from the adjoint state, and adjoints of Phidd (rows, columns)."""
 
     @abstractmethod
     def empty_state(self, columns: int) -> list[np.ndarray]:

@@ -230,8 +230,8 @@ class StartDerivatives:
         X = least_squares(K, B)[0]
         return X + least_squares(K, B - K @ X)[0]
 
-    def adjoint(self, Q, V, A, weights) -> None:
-        """Adds to psi_s what the adjoints Q, V, A (n, o) of q, v, a at the start give (KIN-5)."""
+    def adjoint(self, Q, V, A, rows, weights) -> None:
+        """Adds to psi_s what the adjoints Q, V, A (n, o) of q, v, a and `rows` (r, o) of Phidd_s at the start give (KIN-5)."""
         w, n, m = self.work, self.system.n, self.system.m
         for o, weight in enumerate(weights):
             Q[:, o] += weight * w["g_z"][o, :n]
@@ -251,7 +251,8 @@ class StartDerivatives:
             w["mu"][:] = -U[:, o]
             w["yp"][:] = -P[:, o]
             w["yv"][:] = -D[:, o]
-            w["ya"][:m] = -B[:, o]
+            w["ya"][:] = rows[:, o]
+            w["ya"][:m] -= B[:, o]
             w["flag"][OBJECTIVE] = o
             w["par"][WEIGHT] = weight
             w.call(PULLBACK)
