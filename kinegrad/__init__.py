@@ -1,15 +1,37 @@
 """kinegrad: rigid multibody systems, simulated and differentiated."""
 
 import importlib
+import sys
+import types
 
 __version__ = "0.1.0"
 
+#: Public names by theme, each with the module it comes from.
 _PUBLIC = {
-    "KinegradError": "errors",
-    "ModelError": "errors",
-    "ExpressionError": "errors",
-    "AssemblyError": "errors",
-    "SimulationError": "errors",
+    # a model, and what it is described with
+    "Model": "model.model",
+    **dict.fromkeys(("Body", "Ground", "PointMarker", "VectorMarker", "FrameMarker"), "model.bodies"),
+    **dict.fromkeys(("AxisInertia", "PointMass", "Pose"), "model.bodies"),
+    **dict.fromkeys(("rod", "box", "cylinder", "sphere"), "model.inertia"),
+    **dict.fromkeys(("Revolute", "Prismatic", "Cylindrical", "Screw", "Cardan"), "model.joints"),
+    **dict.fromkeys(("Spherical", "Floating", "Planar", "Fixed", "Link"), "model.joints"),
+    **dict.fromkeys(("Gravity", "Spring", "Force", "Torque", "Spline"), "model.forces"),
+    **dict.fromkeys(("Coincidence", "Distance", "Dot", "Angle", "Linear", "Guidance"), "model.constraints"),
+    **dict.fromkeys(("Driver", "Freedom", "SphericalStart", "FloatingStart", "Objective"), "model.constraints"),
+    "Simulation": "model.simulation",
+    # its equations, and their solution in time
+    "joint": "coordinates.joint",
+    "simulate": "simulate",
+    **dict.fromkeys(("ALI3P", "MatrixR", "Newmark", "RungeKutta4"), "model.simulation"),
+    "Motion": "motion",
+    "load": "results",
+    # derivatives
+    "gradient": "sensitivity.gradient",
+    "Gradient": "sensitivity.gradient",
+    # tools
+    "rotations": None,
+    **dict.fromkeys(("KinegradError", "ModelError", "ExpressionError", "AssemblyError", "SimulationError"), "errors"),
+    "Problem": "errors",
 }
 
 __all__ = [*_PUBLIC, "__version__"]
@@ -17,12 +39,24 @@ __all__ = [*_PUBLIC, "__version__"]
 
 def __getattr__(name):
     """Load the module of a public name at its first use."""
-    if name in _PUBLIC:
-        value = getattr(importlib.import_module(f"kinegrad.{_PUBLIC[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'kinegrad' has no attribute {name!r}")
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'kinegrad' has no attribute {name!r}")
+    module = importlib.import_module(f"kinegrad.{_PUBLIC[name] or name}")
+    value = module if _PUBLIC[name] is None else getattr(module, name)
+    globals()[name] = value
+    return value
 
 
 def __dir__():
-    return sorted([*globals(), *_PUBLIC])
+    return sorted({*globals(), *_PUBLIC})
+
+
+class _Package(types.ModuleType):
+    """The package: an import of the module ``kinegrad.simulate`` does not hide the function of that name."""
+
+    def __setattr__(self, name, value):
+        if not (_PUBLIC.get(name) and isinstance(value, types.ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

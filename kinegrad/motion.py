@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
-from kinegrad.kernels.products import ENERGY, EVALUATE, FREEDOMS, OBSERVE, TIME
+from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, TIME
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,13 @@ class Motion:
 
     @cached_property
     def _replayed(self) -> dict[str, np.ndarray]:
-        """Markers, energies and residuals at every state kept."""
+        """Markers, energies and violations at every state kept."""
         return replay(self, range(len(self.t)))
+
+    @cached_property
+    def _summary(self) -> dict[str, np.ndarray]:
+        """Energies and violations at every state kept, without the markers, which may be many."""
+        return self.__dict__.get("_replayed") or replay(self, range(len(self.t)), with_markers=False)
 
     def marker(self, name: str) -> MarkerMotion:
         """The motion of the marker ``body.marker``."""
@@ -116,10 +122,14 @@ class Motion:
         x = self._replayed["markers"][:, self.system.markers[name]]
         return MarkerMotion(x[:, 0], x[:, 1], x[:, 2])
 
+    def marker_array(self) -> np.ndarray:
+        """(k, markers, 3, 3) position, velocity and acceleration of all markers, in the order of `system.markers`."""
+        return self._replayed["markers"][:, list(self.system.markers.values())]
+
     @property
     def energies(self) -> Energies:
         """Energies at every state kept."""
-        energy = self._replayed["energy"]
+        energy = self._summary["energy"]
         power = energy[:, 2]
         work = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(self.t) * (power[1:] + power[:-1]))])
         return Energies(energy[:, 0], energy[:, 1], work)
@@ -127,40 +137,60 @@ class Motion:
     @property
     def constraint_violation(self) -> np.ndarray:
         """(k, 3) largest |Phi|, |Phid|, |Phidd| at every state kept."""
-        return self._replayed["violation"]
+        return self._summary["violation"]
 
     def at_end(self) -> dict[str, MarkerMotion]:
         """All markers at the last state, each quantity a vector of three."""
         x = replay(self, [len(self.t) - 1])["markers"][0]
         return {name: MarkerMotion(*x[k]) for name, k in sorted(self.system.markers.items())}
 
+    # --- what is done with it ---
 
-def replay(motion: Motion, rows) -> dict[str, np.ndarray]:
+    def save(self, path: str | Path) -> Path:
+        """Where the motion was written: HDF5 in netCDF-4 layout, for `kinegrad.load` and for xarray."""
+        from kinegrad.results import save
+
+        return save(self, path)
+
+    def plot(self, *names: str, path: str | Path | None = None):
+        """A matplotlib figure of markers, coordinates, energies and constraint violations.
+
+        Parameters
+        ----------
+        names : str
+            Markers (``body.marker``), coordinates (``joint.angle``), ``energy`` or ``constraints``; by default the
+            markers that move, the energies and the constraint violation.
+        path : str, optional
+            Also write the figure there (png, pdf or svg).
+        """
+        from kinegrad.plots import plot
+
+        return plot(self, names, path)
+
+
+def replay(motion: Motion, rows, with_markers: bool = True) -> dict[str, np.ndarray]:
     """Marker quantities (rows, markers, 3, 3), energies (rows, 3) and constraint violations (rows, 3)."""
-    system = motion.system
-    work = system.workspace(s=motion.s, every_marker=True)
-    from kinegrad.kernels.products import BIAS
-
-    m = system.m
+    system, m = motion.system, motion.system.m
+    work = system.workspace(s=motion.s, every_marker=with_markers)
     states = motion.scheme.motion(motion.traj)
-    markers = np.zeros((len(rows), len(work["mk"]), 3, 3))
+    mk = work["mk"]
+    par, q, v, vp, ap, lam = (work[k] for k in ("par", "q", "v", "vp", "ap", "lam"))
+    J, Phi, Phi_t, c = (work[k][:m] for k in ("J", "Phi", "Phi_t", "c"))
+    markers = np.zeros((len(rows) if with_markers else 0, len(mk), 3, 3))
     energy, violation = np.zeros((len(rows), 3)), np.zeros((len(rows), 3))
     work["flag"][FREEDOMS] = 0
     for i, row in enumerate(rows):
-        work["par"][TIME] = motion.t[row]
-        work["q"][:], work["v"][:] = states["q"][row], states["qd"][row]
-        work["vp"][:], work["ap"][:] = states["qd"][row], states["qdd"][row]
-        work["lam"][:m] = states["lam"][row]
+        par[TIME] = motion.t[row]
+        q[:], lam[:m] = states["q"][row], states["lam"][row]
+        v[:] = vp[:] = states["qd"][row]
+        ap[:] = states["qdd"][row]
         work.call(EVALUATE)
         work.call(ENERGY)
         energy[i] = work["energy"]
-        J = work["J"][:m]
         if m:
-            violation[i, 0] = np.abs(work["Phi"][:m]).max()
-            violation[i, 1] = np.abs(J @ work["vp"] + work["Phi_t"][:m]).max()
             work.call(BIAS)
-            violation[i, 2] = np.abs(J @ work["ap"] + work["c"][:m]).max()
-        work.call(OBSERVE)
-        mk = work["mk"]
-        markers[i, :, 0], markers[i, :, 1], markers[i, :, 2] = mk["x"], mk["xd"], mk["xdd"]
+            violation[i] = [np.abs(x).max() for x in (Phi, J @ vp + Phi_t, J @ ap + c)]
+        if with_markers:
+            work.call(OBSERVE)
+            markers[i, :, 0], markers[i, :, 1], markers[i, :, 2] = mk["x"], mk["xd"], mk["xdd"]
     return {"markers": markers, "energy": energy, "violation": violation}

@@ -1,4 +1,4 @@
-"""The command line: ``kinegrad check``, ``schema``, ``precompile``; one file a command.
+"""The command line: ``kinegrad demo``, ``check``, ``run``, ``gradient`` and more; one file a command.
 
 A command returns a `Report`; printing, exit codes and the sentences of errors are the same for all and live in
 `contract`. Commands import what they need when they run, so that help and errors come at once.
@@ -14,10 +14,10 @@ from typing import Annotated
 import typer
 
 import kinegrad
-from kinegrad.cli.contract import run
+from kinegrad.cli import contract
 
 #: Each is a module of this package with a function of the same name.
-COMMANDS = ("check", "schema", "precompile")
+COMMANDS = ("demo", "check", "run", "gradient", "schema", "precompile")
 
 app = typer.Typer(
     add_completion=False,
@@ -46,4 +46,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name the terminal cannot show is no reason to fail
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(run(typer.main.get_command(app), sys.argv[1:] if arguments is None else arguments))
+    sys.exit(contract.run(typer.main.get_command(app), sys.argv[1:] if arguments is None else arguments))

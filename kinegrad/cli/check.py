@@ -1,4 +1,4 @@
-"""``kinegrad check``: what a model is made of, and how large its equations are."""
+"""``kinegrad check``: what a model is made of, how it can move, and how large its equations are."""
 
 from __future__ import annotations
 
@@ -17,22 +17,38 @@ NAMES_SHOWN = 20
 
 
 def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = [], json: Json = False) -> Report:  # noqa: B006
-    """Show what a model is made of and where its loops are cut."""
-    from kinegrad.coordinates.spanning_tree import joint_set_size, spanning_tree
+    """Assemble a model, count its freedoms, and show what it is made of."""
+    from kinegrad.cli.mobility import mobility
+    from kinegrad.coordinates.joint import joint
 
     description = load_model(model, variant, set_)
-    tree = spanning_tree(description, cut)
-    n, m = joint_set_size(description, tree)
+    system = joint(description, cut=cut)
+    found = mobility(system)
+    given = sum(freedom.independent for freedom in system.freedoms)
+    problems = []
+    if found.problem and not (found.singular and set(found.nearby) == {given}):
+        problems.append(found.problem)
+    if found.singular:
+        nearby = " and ".join(map(str, found.nearby))
+        problems.append(
+            f"The assembled position is singular: it has {found.dof} degrees of freedom, and positions next to it {nearby}; "
+            "start from another position."
+        )
     data = {
         "title": description.title or None,
         "variant": variant,
         "bodies": len(description.bodies),
         "joints": len(description.joints),
-        "sets": {"joint": {"n": n, "m": m}},
-        "cut_joints": list(tree.cut),
-        "free_joints": list(tree.free),
+        "dof": found.dof,
+        "dof_nearby": list(found.nearby),
+        "singular": found.singular,
+        "sets": {"joint": {"n": system.n, "m": len(system.rows), "redundant": len(found.redundant)}},
+        "redundant_rows": {"joint": list(found.redundant)},
+        "cut_joints": list(system.cut),
+        "free_joints": list(system.tree.free),
+        "problems": problems,
     }
-    return Report(data, lambda console: _show(console, data, description, tree))
+    return Report(data, lambda console: _show(console, data, description, system.tree), good=not problems)
 
 
 def _show(console, data: dict, model: Model, tree: SpanningTree) -> None:
@@ -48,19 +64,23 @@ def _show(console, data: dict, model: Model, tree: SpanningTree) -> None:
         ("constraints", _counted(model.constraints)),
         ("drivers", _counted(model.drivers)),
         ("forces", _counted(model.forces)),
-        ("degrees of freedom", _counted(model.degrees_of_freedom)),
+        ("degrees of freedom found", str(data["dof"])),
+        ("degrees of freedom given", _counted(model.degrees_of_freedom)),
         ("objectives", _counted(model.objectives)),
         ("cut joints", _counted(tree.cut)),
         ("added floating joints", _counted(tree.free)),
+        ("redundant rows", _counted(data["redundant_rows"]["joint"])),
     ):
         if value:
             counts.add_row(label, Text(value))
     console.print(counts)
-    sets = Table("coordinates", "n", "m")
+    sets = Table("coordinates", "n", "m", "redundant")
     for name, size in data["sets"].items():
-        sets.add_row(name, str(size["n"]), str(size["m"]))
+        sets.add_row(name, *(str(size[key]) for key in ("n", "m", "redundant")))
     console.print(sets)
-    console.print("n coordinates, m constraint rows as written (some may be redundant).")
+    console.print("n coordinates, m constraint rows as written, of which some are redundant (harmless).")
+    for problem in data["problems"]:
+        console.print(Text(problem, style="bold red"))
 
 
 def _counted(section: Iterable[str]) -> str:

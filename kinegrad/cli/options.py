@@ -26,6 +26,25 @@ Set = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
+# What a simulation is done with; without them the file decides.
+Coordinates = Annotated[str | None, typer.Option("--coordinates", metavar="NAME", help="Coordinate set: joint.")]
+Formulation = Annotated[
+    str | None, typer.Option("--formulation", metavar="NAME", help="Formulation: ali3p or matrix-r.")
+]
+Integrator = Annotated[str | None, typer.Option("--integrator", metavar="NAME", help="Integrator: newmark or rk4.")]
+BodyPoint = Annotated[
+    str | None, typer.Option("--body-point", metavar="NAME", help="Point that carries each body's motion: com.")
+]
+Step = Annotated[float | None, typer.Option("--step", metavar="H", help="Time step [s].")]
+TEnd = Annotated[float | None, typer.Option("--t-end", metavar="T", help="End of the simulation [s].")]
+OutputStep = Annotated[
+    float | None, typer.Option("--output-step", metavar="H", help="Keep a state every so many seconds.")
+]
+Tolerance = Annotated[float | None, typer.Option("--tolerance", metavar="E", help="Newton tolerance.")]
+Penalty = Annotated[float | None, typer.Option("--penalty", metavar="A", help="Penalty factor of the constraints.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.nc", help="Save the motion (HDF5, netCDF-4 layout).")]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the motion (png, pdf or svg).")]
+
 
 def load_model(path: Path, variant: str | None, assignments: Sequence[str]) -> Model:
     """The model in `path` with the values of a variant, then of assignments ``NAME=VALUE``."""

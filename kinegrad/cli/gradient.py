@@ -1,0 +1,218 @@
+"""``kinegrad gradient``: derivatives of the objectives of a whole simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinegrad.cli import options as o
+from kinegrad.cli.contract import Report
+from kinegrad.errors import KinegradError
+
+if TYPE_CHECKING:
+    from kinegrad.model.model import Model
+
+SHOWN = 40  # rows of a table on the screen; JSON has them all
+
+Method = Annotated[
+    str | None,
+    typer.Option("--method", metavar="NAME", help="direct (default) or discrete-adjoint (default with --all)."),
+]
+Wrt = Annotated[list[str], typer.Option("--wrt", metavar="A,B", help="Parameters; the design of the file by default.")]
+Objectives = Annotated[list[str], typer.Option("--objective", metavar="P", help="Only this one; may be repeated.")]
+All = Annotated[bool, typer.Option("--all", help="Differentiate by every number of the model.")]
+Check = Annotated[bool, typer.Option("--check", help="Compare with differences of simulations.")]
+
+
+def gradient(
+    model: o.ModelFile,
+    method: Method = None,
+    wrt: Wrt = [],  # noqa: B006
+    objective: Objectives = [],  # noqa: B006
+    all_: All = False,
+    check: Check = False,
+    coordinates: o.Coordinates = None,
+    formulation: o.Formulation = None,
+    integrator: o.Integrator = None,
+    body_point: o.BodyPoint = None,
+    step: o.Step = None,
+    t_end: o.TEnd = None,
+    output_step: o.OutputStep = None,
+    tolerance: o.Tolerance = None,
+    penalty: o.Penalty = None,
+    set_: o.Set = [],  # noqa: B006
+    variant: o.Variant = None,
+    cut: o.Cut = [],  # noqa: B006
+    out: o.Out = None,
+    plot: o.Plot = None,
+    json: o.Json = False,
+) -> Report:
+    """Differentiate the objectives of a simulation by parameters."""
+    from kinegrad.cli.job import Choices, prepare, warn
+    from kinegrad.cli.progress import Progress
+    from kinegrad.sensitivity.gradient import gradient as differentiate
+    from kinegrad.sensitivity.gradient import labels_of
+
+    chosen = _method(method, all_, wrt, check)
+    description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut)
+    choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
+    job = prepare(description, choices, cut, out, plot, keep=[model])
+    system = job.system
+    names = _names(wrt) or list(description.design)
+    labels = system.parameters.independent if all_ else labels_of(system, names)
+    if not all_:
+        for label, direction in zip(labels, system.directions(labels), strict=True):
+            if not direction.any():
+                warn(f"nothing in the model depends on the parameter {label!r}; its derivatives are zero.")
+
+    with Progress("Simulation") as progress:
+        motion = job.simulate(progress)
+    job.write(motion)
+    short = job.simulate(t_end=min(motion.t_end, 2.0 * motion.step), step=motion.step, output_step=motion.step)
+    differentiate(short, wrt=labels, method=chosen)  # loads the compiled code before the clock starts
+    with Progress("Gradient") as progress:
+        result = differentiate(motion, wrt=labels, method=chosen, progress=progress)
+    data = {
+        "objectives": {name: float(value) for name, value in result.values.items()},
+        "gradient": result.by_number() if all_ else _by_name(system, names, result.values, result.matrix),
+        "method": chosen,
+        "cpu_s": result.cpu_s,
+        "simulation_cpu_s": result.simulation_cpu_s,
+    }
+    good = True
+    if check:
+        good = _add_check(data, result, names, labels)
+
+    def show(console):
+        _show(console, data, description)
+        job.show_files(console)
+
+    return Report(data, show, good)
+
+
+def _method(method: str | None, all_: bool, wrt: Sequence[str], check: bool) -> str:
+    """The method, after options that contradict each other are refused."""
+    from kinegrad.sensitivity.gradient import METHODS
+
+    if method is not None and method not in METHODS:
+        raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(METHODS)}.")
+    if all_ and method not in (None, "discrete-adjoint"):
+        raise KinegradError(f"--all does not go with --method {method}; use --method discrete-adjoint.")
+    if all_ and wrt:
+        raise KinegradError("--all and --wrt contradict each other; leave one of them out.")
+    if all_ and check:
+        raise KinegradError("--check does not go with --all; name parameters by --wrt and check these.")
+    return method or ("discrete-adjoint" if all_ else "direct")
+
+
+def _names(wrt: Sequence[str]) -> list[str]:
+    """Names from ``A,B`` and repeated options."""
+    names = [name.strip() for text in wrt for name in text.split(",")]
+    if wrt and not all(names):
+        raise KinegradError(f"--wrt {','.join(wrt)!r} has an empty name; write --wrt A,B.")
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        raise KinegradError(f"--wrt names {twice[0]!r} twice; keep one of them.")
+    return names
+
+
+def _with_objectives(model: Model, chosen: Sequence[str], cut: Sequence[str]) -> tuple[Model, Sequence[str]]:
+    """The model with the chosen objectives only, and the joints to cut, which are those of the whole model."""
+    if not model.objectives:
+        raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
+    for name in chosen:
+        if name not in model.objectives:
+            from kinegrad.model.element import closest
+
+            known = ", ".join(model.objectives)
+            raise KinegradError(
+                f"--objective {name!r} does not exist{closest(name, model.objectives)}; objectives: {known}."
+            )
+    if not chosen:
+        return model, cut
+    from kinegrad.coordinates.spanning_tree import spanning_tree
+
+    cut = spanning_tree(model, cut).cut
+    model = model.copy()
+    model.objectives = {name: value for name, value in model.objectives.items() if name in chosen}
+    return model, cut
+
+
+def _by_name(system, names: Sequence[str], objectives, matrix) -> dict[str, dict]:
+    """{objective: {name: value, or list of values for the name of a list}}."""
+    table: dict[str, dict] = {}
+    for objective, row in zip(objectives, matrix.tolist(), strict=True):
+        entries = iter(row)
+        table[objective] = {}
+        for name in names:
+            labels = system.parameters.expand(name)
+            values = [next(entries) for _ in labels]
+            table[objective][name] = values[0] if labels == (name,) else values
+    return table
+
+
+def _add_check(data: dict, result, names: Sequence[str], labels: Sequence[str]) -> bool:
+    """Whether differences agree; puts them into `data`."""
+    import numpy as np
+
+    from kinegrad.cli.differences import ALLOWED, by_differences, relative_differences
+    from kinegrad.cli.job import warn
+    from kinegrad.cli.progress import Progress
+
+    with Progress("Differences") as progress:
+        reference = by_differences(result.motion, labels, progress)
+    relative = relative_differences(result.matrix, reference)
+    for label, column in zip(labels, relative.T, strict=True):
+        if not np.isfinite(column).all():
+            warn(f"no difference by {label!r} could be formed: the model does not run with values near the one it has.")
+    shown = np.where(np.isfinite(relative), relative, -1.0)
+    table = _by_name(result.motion.system, names, result.values, shown)
+    data["check"] = {
+        objective: {name: _null_below_zero(value) for name, value in row.items()} for objective, row in table.items()
+    }
+    return bool((relative <= ALLOWED).all())
+
+
+def _null_below_zero(value):
+    if isinstance(value, list):
+        return [_null_below_zero(entry) for entry in value]
+    return None if value < 0.0 else value
+
+
+def _show(console, data: dict, model: Model) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console.print(Text(model.title or "Model without a title", style="bold"))
+    objectives = list(data["objectives"])
+    table = Table("by", *objectives)
+    table.add_row("value", *(f"{data['objectives'][name]:.10g}" for name in objectives), end_section=True)
+    rows = _rows(data["gradient"], objectives)
+    for label, values in rows[:SHOWN]:
+        table.add_row(Text(label), *(f"{value:.10g}" for value in values))
+    console.print(table)
+    if len(rows) > SHOWN:
+        console.print(f"... and {len(rows) - SHOWN} more; --json gives all.")
+    ratio = data["cpu_s"] / max(data["simulation_cpu_s"], 1e-9)
+    console.print(
+        f"{data['method']}: {data['cpu_s']:.3g} s of processor time, {ratio:.2g} times the simulation "
+        f"({data['simulation_cpu_s']:.3g} s)."
+    )
+    if "check" in data:
+        table = Table("relative difference", *objectives, title="Against differences of simulations")
+        for label, values in _rows(data["check"], objectives)[:SHOWN]:
+            table.add_row(Text(label), *("none" if value is None else f"{value:.1e}" for value in values))
+        console.print(table)
+
+
+def _rows(table: dict[str, dict], objectives: Sequence[str]) -> list[tuple[str, list]]:
+    """Rows (label, values by objective) with lists spread over their entries."""
+    rows: dict[str, list] = {}
+    for objective in objectives:
+        for name, value in table[objective].items():
+            entries = {f"{name}[{i}]": v for i, v in enumerate(value)} if isinstance(value, list) else {name: value}
+            for label, entry in entries.items():
+                rows.setdefault(label, []).append(entry)
+    return list(rows.items())

@@ -1,0 +1,126 @@
+"""How a mechanism can move: rank of its constraints where it is assembled and nearby, and which rows say nothing new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinegrad.errors import AssemblyError
+
+if TYPE_CHECKING:
+    from kinegrad.coordinates.system import System, Workspace
+
+NEARBY = 2
+AMOUNT = 1e-2  # of the disturbance of each coordinate
+MAX_ITERATIONS = 100
+ASSEMBLED = 1e-9
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """What `kinegrad check` finds out about a system.
+
+    Attributes
+    ----------
+    dof : int
+        Degrees of freedom at the assembled position.
+    nearby : tuple of int
+        The same at disturbed positions that are assembled again.
+    redundant : tuple of str
+        Names of the rows that follow from the others, with those that are null by structure.
+    problem : str
+        Why the degrees of freedom that the model gives do not suit it; empty when they do.
+    """
+
+    dof: int
+    nearby: tuple[int, ...]
+    redundant: tuple[str, ...]
+    problem: str
+
+    @property
+    def singular(self) -> bool:
+        """Whether the freedoms nearby are others than at the assembled position."""
+        return any(dof != self.dof for dof in self.nearby)
+
+
+def mobility(system: System) -> Mobility:
+    """Freedoms and redundant rows of an assembled system; AssemblyError when it cannot be assembled."""
+    from kinegrad.kernels.linalg import independent_rows
+    from kinegrad.kinematics.start import RANK_TOLERANCE
+
+    work = system.workspace()
+    problem = _assemble(system, work)
+    q = work["q"].copy()
+    kept, others = _rows(system, work, independent_rows, RANK_TOLERANCE)
+    written = [row.name for row in system.rows if row.number >= 0]
+    redundant = {written[k] for k in others} | {row.name for row in system.rows if row.number < 0}
+    rng = np.random.default_rng(0)
+    nearby = []
+    for _ in range(NEARBY):
+        work["q"][:] = q + AMOUNT * rng.uniform(-1.0, 1.0, system.n)
+        if _close_rows(system, work) <= ASSEMBLED:
+            nearby.append(system.n - len(_rows(system, work, independent_rows, RANK_TOLERANCE)[0]))
+    names = tuple(row.name for row in system.rows if row.name in redundant)
+    return Mobility(system.n - len(kept), tuple(nearby), names, problem)
+
+
+def _assemble(system: System, work: Workspace) -> str:
+    """Leaves the assembled position in the workspace; returns what is wrong with the degrees of freedom given.
+
+    When the freedoms cannot be held the rows alone are closed, to tell too many freedoms from a mechanism that does
+    not close.
+    """
+    from kinegrad.kinematics.start import check_freedoms, solve_position
+
+    guess = system.guess(system, work["s"])
+    work["par"][:] = 0.0
+    work["q"][:] = guess
+    failure = None
+    try:
+        solve_position(system, work)
+    except AssemblyError as error:
+        work["q"][:] = guess
+        if _close_rows(system, work) > ASSEMBLED:
+            raise
+        failure = error
+    _evaluate(system, work, freedoms=1)
+    try:
+        check_freedoms(system, work)
+    except AssemblyError as error:
+        return error.problems[0].sentence
+    if failure is not None:
+        raise failure
+    return ""
+
+
+def _evaluate(system: System, work: Workspace, freedoms: int = 0) -> None:
+    from kinegrad.kernels.products import EVALUATE, FREEDOMS
+
+    work["flag"][FREEDOMS] = freedoms
+    work.call(EVALUATE)
+
+
+def _close_rows(system: System, work: Workspace) -> float:
+    """Largest residual after Newton's method of least change on the constraint rows alone."""
+    from kinegrad.kinematics.start import least_squares
+
+    m = system.m
+    best = np.inf
+    for _ in range(MAX_ITERATIONS):
+        _evaluate(system, work)
+        residual = work["Phi"][:m].copy()
+        best = float(np.abs(residual).max(initial=0.0))
+        if not np.isfinite(best):
+            return np.inf
+        if best <= 1e-3 * ASSEMBLED:
+            break
+        work["q"][:] -= least_squares(work["J"][:m], residual)[0]
+    return best
+
+
+def _rows(system: System, work: Workspace, independent_rows, tolerance: float):
+    """Numbers of the independent rows and of the others, at the position in the workspace."""
+    _evaluate(system, work)
+    return independent_rows(np.ascontiguousarray(work["J"][: system.m]), tolerance)

@@ -1,0 +1,48 @@
+"""A bar on standard error for work that takes longer than a moment."""
+
+from __future__ import annotations
+
+import time
+
+PATIENCE = 2.0  # seconds before the bar appears
+
+
+class Progress:
+    """A context whose value is called with the fraction done; it stays silent while the work is short."""
+
+    def __init__(self, what: str, patience: float = PATIENCE):
+        self.what = what
+        self.patience = patience
+        self._bar = None
+
+    def __enter__(self) -> Progress:
+        self._begin = time.monotonic()
+        return self
+
+    def __call__(self, fraction: float) -> None:
+        if self._bar is None and fraction < 1.0 and time.monotonic() - self._begin > self.patience:
+            self._bar = _bar()
+            self._bar.start()
+            self._task = self._bar.add_task(self.what, total=1.0)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=fraction)
+
+    def __exit__(self, *_) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _bar():
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )

@@ -1,0 +1,93 @@
+"""``kinegrad run``: a simulation, and what it gave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinegrad.cli import options as o
+from kinegrad.cli.contract import Report
+
+if TYPE_CHECKING:
+    from kinegrad.motion import Motion
+
+
+def run(
+    model: o.ModelFile,
+    coordinates: o.Coordinates = None,
+    formulation: o.Formulation = None,
+    integrator: o.Integrator = None,
+    body_point: o.BodyPoint = None,
+    step: o.Step = None,
+    t_end: o.TEnd = None,
+    output_step: o.OutputStep = None,
+    tolerance: o.Tolerance = None,
+    penalty: o.Penalty = None,
+    set_: o.Set = [],  # noqa: B006
+    variant: o.Variant = None,
+    cut: o.Cut = [],  # noqa: B006
+    out: o.Out = None,
+    plot: o.Plot = None,
+    json: o.Json = False,
+) -> Report:
+    """Simulate a model, and tell where its markers are at the end."""
+    from kinegrad.cli.job import Choices, prepare
+    from kinegrad.cli.progress import Progress
+
+    description = o.load_model(model, variant, set_)
+    choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
+    job = prepare(description, choices, cut, out, plot, keep=[model])
+    with Progress("Simulation") as progress:
+        motion = job.simulate(progress)
+    job.write(motion)
+    data = summary(motion)
+
+    def show(console):
+        _show(console, data, motion)
+        job.show_files(console)
+
+    return Report(data, show)
+
+
+def summary(motion: Motion) -> dict:
+    """What `run` prints as JSON."""
+    return {
+        "steps": len(motion.hs),
+        "t_end": float(motion.ts[-1]),
+        "cpu_s": motion.cpu_s,
+        "us_per_step": motion.us_per_step,
+        "energy_drift": motion.energies.drift,
+        "max_constraint": float(motion.constraint_violation[:, 0].max()),
+        "markers": {
+            name: {key: getattr(marker, key).tolist() for key in ("position", "velocity", "acceleration")}
+            for name, marker in motion.at_end().items()
+        },
+        "objectives": {name: float(value) for name, value in motion.objectives.items()},
+    }
+
+
+def _show(console, data: dict, motion: Motion) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console.print(Text(motion.system.model.title or "Model without a title", style="bold"))
+    facts = Table.grid(padding=(0, 2))
+    how = f"{motion.system.kind} coordinates, {motion.formulation.type}, {motion.integrator.type}"
+    for label, value in (
+        ("how", how),
+        ("steps", f"{data['steps']} to t = {data['t_end']:g} s"),
+        ("processor time", f"{data['cpu_s']:.3g} s, {data['us_per_step']:.3g} µs a step"),
+        ("energy drift", f"{data['energy_drift']:.3g} J"),
+        ("largest constraint violation", f"{data['max_constraint']:.3g}"),
+    ):
+        facts.add_row(label, Text(value))
+    console.print(facts)
+    if data["markers"]:
+        table = Table("marker at the end", "position [m]", "velocity [m/s]", "acceleration [m/s²]")
+        for name, values in data["markers"].items():
+            table.add_row(Text(name), *(", ".join(f"{x:.6g}" for x in value) for value in values.values()))
+        console.print(table)
+    if data["objectives"]:
+        table = Table("objective", "value")
+        for name, value in data["objectives"].items():
+            table.add_row(Text(name), f"{value:.10g}")
+        console.print(table)

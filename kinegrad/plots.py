@@ -1,0 +1,178 @@
+"""Figures of a motion: where markers go, coordinates, energies and constraint violations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from kinegrad.errors import KinegradError
+
+SUFFIXES = (".png", ".pdf", ".svg")
+MOST_MARKERS = 5  # that are chosen when none are named
+STILL = 1e-6  # a marker that moves less, relative to the one that moves most, is not chosen
+FLAT = 1e-3  # paths that are thinner, relative to their length, are drawn in a plane
+ROUNDING = 1e-17  # a constraint violation below this is not drawn
+
+
+def check_suffix(path: str | Path) -> Path:
+    """`path`; raises when its suffix is no format of figures."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise KinegradError(
+            f"{str(path)!r} is no name of a figure; end it with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}."
+        )
+    return path
+
+
+def plot(motion, names=(), path: str | Path | None = None):
+    """A matplotlib figure with a panel for each kind of what is named, also written to `path` when one is given."""
+    if path is not None:
+        path = check_suffix(path)
+    from matplotlib.figure import Figure
+
+    panels = _panels(motion, names)
+    columns = 1 if len(panels) == 1 else 2
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(7.2 * columns, 4.2 * rows), layout="constrained")
+    for k, (draw, argument) in enumerate(panels, 1):
+        draw(figure, (rows, columns, k), motion, argument)
+    figure.suptitle(motion.system.model.title or "Motion", parse_math=False)
+    if path is not None:
+        try:
+            figure.savefig(path, dpi=150)
+        except OSError as error:
+            raise KinegradError(
+                f"{str(path)!r} cannot be written: {error.strerror or error}; name another file."
+            ) from None
+    return figure
+
+
+def _panels(motion, names) -> list[tuple]:
+    """What is drawn in each panel: a function, and the names it takes."""
+    system = motion.system
+    known = ["energy", "constraints", *system.markers, *system.coordinates]
+    for name in names:
+        if name not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, 3) or known[:12]
+            raise KinegradError(
+                f"{name!r} cannot be plotted; name markers, coordinates, 'energy' or 'constraints' (such as {', '.join(near)})."
+            )
+    markers = [n for n in names if n in system.markers] if names else moving_markers(motion)
+    coordinates = [n for n in names if n in system.coordinates]
+    panels = [(_paths, markers), (_positions, markers)] if markers else []
+    if coordinates or not (names or markers):
+        panels.append((_coordinates, coordinates or list(system.coordinates)[:MOST_MARKERS]))
+    if "energy" in names or not names:
+        panels.append((_energies, None))
+    if system.m and ("constraints" in names or not names):
+        panels.append((_violation, None))
+    if not panels:
+        raise KinegradError("The model has no constraints, and nothing else was named; there is nothing to plot.")
+    return panels
+
+
+def moving_markers(motion) -> list[str]:
+    """Names of the points that move most, each path once."""
+    from kinegrad.model.bodies import VectorMarker
+
+    system = motion.system
+    x = motion.marker_array()[:, :, 0]
+    extent = np.ptp(x, axis=0).max(axis=1)
+    names = list(system.markers)
+    chosen: list[int] = []
+    for k in sorted(range(len(names)), key=lambda k: _place(system.model, names[k])):
+        if extent[k] <= STILL * extent.max() or isinstance(system.model.marker(names[k])[1], VectorMarker):
+            continue
+        if all(np.abs(x[:, k] - x[:, j]).max() > STILL * extent.max() for j in chosen):
+            chosen.append(k)
+    largest = sorted(chosen, key=lambda k: -extent[k])[:MOST_MARKERS]
+    return [names[k] for k in chosen if k in largest]
+
+
+def _place(model, name: str) -> tuple[int, int]:
+    """Where a marker stands in the file."""
+    body, _, marker = name.partition(".")
+    bodies = ["ground", *model.bodies]
+    element = model.ground if body == "ground" else model.bodies[body]
+    return bodies.index(body), list(element.markers).index(marker)
+
+
+def _extents(positions: list[np.ndarray]) -> np.ndarray:
+    """Largest extent of the paths along x, y, z."""
+    return np.max([np.ptp(x, axis=0) for x in positions], axis=0)
+
+
+def _paths(figure, place, motion, markers) -> None:
+    """Paths in space, or in the plane they lie in."""
+    positions = [motion.marker(name).position for name in markers]
+    extent = _extents(positions)
+    shown = [c for c in range(3) if extent[c] > FLAT * extent.max()]
+    shown = shown if len(shown) == 3 else sorted(np.argsort(-extent, kind="stable")[:2])
+    axes = figure.add_subplot(*place, projection="3d" if len(shown) == 3 else None)
+    for name, x in zip(markers, positions, strict=True):
+        (line,) = axes.plot(*x[:, shown].T, lw=1, label=name)
+        for row, mark in ((0, "o"), (-1, "s")):
+            axes.plot(*x[[row]][:, shown].T, mark, ms=5, color=line.get_color())
+    labels = {f"{axis}label": f"{'xyz'[c]} [m]" for axis, c in zip("xyz", shown, strict=False)}
+    axes.set(title="Paths (circle: start, square: end)", **labels)
+    if len(shown) == 3:
+        axes.set_aspect("equal")
+        axes.locator_params(nbins=4)
+    else:
+        axes.set_aspect("equal", adjustable="datalim")
+    _finish(axes)
+
+
+def _positions(figure, place, motion, markers) -> None:
+    """Components that move, by time: a colour for each marker, a dash for each component."""
+    axes = figure.add_subplot(*place)
+    positions = [motion.marker(name).position for name in markers]
+    largest = _extents(positions).max()
+    for k, (name, x) in enumerate(zip(markers, positions, strict=True)):
+        for c, dash in enumerate(("-", "--", ":")):
+            if np.ptp(x[:, c]) > STILL * largest or largest == 0.0:
+                axes.plot(motion.t, x[:, c], dash, lw=1, color=f"C{k % 10}", label=f"{name} {'xyz'[c]}")
+    axes.set(title="Positions", xlabel="time [s]", ylabel="position [m]")
+    _finish(axes)
+
+
+def _coordinates(figure, place, motion, names) -> None:
+    axes = figure.add_subplot(*place)
+    for name in names:
+        part = name.rpartition(".")[2]
+        unit = "rad" if part.startswith("angle") else "1" if part.startswith("e") else "m"
+        axes.plot(motion.t, motion.q[:, motion.system.coordinates.index(name)], lw=1, label=f"{name} [{unit}]")
+    axes.set(title="Coordinates", xlabel="time [s]", ylabel="coordinate")
+    _finish(axes)
+
+
+def _energies(figure, place, motion, _) -> None:
+    axes = figure.add_subplot(*place)
+    e = motion.energies
+    for values, label, style in (
+        (e.kinetic, "kinetic", {}),
+        (e.potential, "potential", {}),
+        (e.kinetic + e.potential, "total", {"color": "k", "lw": 1.5}),
+    ):
+        axes.plot(motion.t, values - values[0], label=label, **{"lw": 1} | style)
+    if np.abs(e.work).max() > 0.0:
+        axes.plot(motion.t, e.work, "--", color="C3", lw=1, label="work of forces\nwithout potential")
+    axes.set(title=f"Energy, change since the start (drift {e.drift:.1e} J)", xlabel="time [s]", ylabel="energy [J]")
+    _finish(axes)
+
+
+def _violation(figure, place, motion, _) -> None:
+    axes = figure.add_subplot(*place)
+    for k, (label, unit) in enumerate((("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s²"))):
+        violation = motion.constraint_violation[:, k]
+        axes.semilogy(motion.t, np.where(violation > ROUNDING, violation, np.nan), lw=1, label=f"{label} [{unit}]")
+    axes.set(title="Largest constraint violation", xlabel="time [s]", ylabel="violation")
+    _finish(axes)
+
+
+def _finish(axes) -> None:
+    axes.grid(True, alpha=0.3)
+    axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0))
