@@ -12,7 +12,7 @@ from kinegrad.coordinates.initial_guess import initial_guess
 from kinegrad.coordinates.spanning_tree import GROUND, SpanningTree, TreeEdge, spanning_tree
 from kinegrad.coordinates.system import System
 from kinegrad.errors import ModelError, Problem
-from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, RIGID, SLIDE, TURN
+from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, MARKERS, RIGID, SLIDE, TURN
 from kinegrad.model.bodies import AxisInertia
 from kinegrad.model.parameters import Parameters
 
@@ -261,8 +261,9 @@ def _records(dtype_fields, dicts, number) -> np.ndarray:
     return out
 
 
-def arrays(system: System, ds: np.ndarray, number: str, every_marker: bool) -> dict[str, np.ndarray]:
-    """Tables and scratch of a workspace, with columns of the markers for the directions ds."""
+def arrays(system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict[str, np.ndarray]:
+    """Tables and scratch of a workspace, with columns of the markers for the directions ds; `wanted`: slots of a pullback."""
+    from kinegrad.kernels.elements.layout import N_PARTS
     from kinegrad.kernels.joint.records import COORDINATE, MASS, NODE
     from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
 
@@ -270,6 +271,7 @@ def arrays(system: System, ds: np.ndarray, number: str, every_marker: bool) -> d
     n, p = sizes["n"], len(ds)
     nodes = tables["nodes"]
     touch = touched(system, ds)
+    want = wanted_nodes(system, touched(system, wanted[None, :])[0])
     markers, columns = [], []
     for body, loc, point in tables["every_marker" if every_marker else "markers"]:
         node, ref = tables["place"][body]
@@ -283,10 +285,10 @@ def arrays(system: System, ds: np.ndarray, number: str, every_marker: bool) -> d
             own = ds[j, loc : loc + 3].any() or (point and ds[j, ref : ref + 3].any())
             if own or touch[j, node] & CARRIED:
                 columns.append({"k": n + j})
-                touch[j, 0] = 1
-        markers.append(
-            {"node": node, "loc": loc, "ref": ref, "point": int(point), "c0": first, "c1": middle, "c2": len(columns)}
-        )
+                touch[j, 0] |= MARKERS
+        own = wanted[loc : loc + 3].any() or (point and wanted[ref : ref + 3].any())
+        record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(own)}
+        markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
     scalars = [{"marker": a, "comp": b} if a >= 0 else {"marker": -1, "k": b} for a, b in tables["scalars"]]
     springs = [dict(zip(("i", "j", "k", "c", "l0"), spring, strict=True)) for spring in tables["springs"]]
     splines = [dict(zip(("t0", "t1", "slot"), spline, strict=True)) for spline in tables["splines"]]
@@ -306,7 +308,10 @@ def arrays(system: System, ds: np.ndarray, number: str, every_marker: bool) -> d
         "spline": _records(SPLINE, splines, number),
         "times": np.array(tables["times"], "f8"),
         "count": np.array([sizes["n_rows"], sizes["n_laws"], sizes["gravity"]], np.int64),
+        "links": np.zeros(N_PARTS, np.int64),
+        "star": np.zeros(1, np.int64),
         "touch": touch,
+        "want": want,
         "pos": np.full(n + p, -1, np.int64),
         "idx": np.zeros(2 * (n + p), np.int64),
         "val": np.zeros(2 * (n + p), number),
@@ -342,6 +347,19 @@ def touched(system: System, ds: np.ndarray) -> np.ndarray:
                 inertia |= moved(mass[key], count)
         carried = geometry | ((touch[:, node["parent"]] & CARRIED) != 0 if node["parent"] else False)
         touch[:, i] = GEOMETRY * geometry + INERTIA * inertia + CARRIED * carried
-        touch[:, 0] |= geometry | inertia
-    touch[:, 0] |= moved(system.sizes["gravity"], 3)
+        touch[:, 0] |= GEOMETRY * geometry + INERTIA * inertia
+    touch[:, 0] |= INERTIA * moved(system.sizes["gravity"], 3)
     return touch
+
+
+def wanted_nodes(system: System, touch: np.ndarray) -> np.ndarray:
+    """What a pullback is asked for at each node; CARRIED where the node's wrenches are needed by itself or further down."""
+    want = touch & ~CARRIED
+    gravity = system.sizes["gravity"]
+    all_ = want[0] & INERTIA and gravity > 0
+    want[0] = CARRIED if all_ else 0
+    for i, node in enumerate(system.tables["nodes"][1:], 1):
+        below = want[node["parent"]] & CARRIED
+        if want[i] & GEOMETRY or below:
+            want[i] |= CARRIED
+    return want

@@ -12,8 +12,11 @@ import numpy as np
 
 from kinegrad.coordinates.system import System
 from kinegrad.kernels.products import EVALUATE, FREEDOMS
+from kinegrad.kernels.records import COINCIDENCE, CROSS, DISTANCE, DOT
 
 POSITIONS = 3
+# keys of a row that number markers
+OPERANDS = {COINCIDENCE: ("i", "j"), DOT: ("i", "j", "k"), CROSS: ("i", "j", "k"), DISTANCE: ("j", "k")}
 NULL = 1e-13  # of the largest entry
 
 
@@ -48,10 +51,39 @@ def without_null_rows(system: System) -> System:
 
     rows, n_rows = renumber(system.tables["rows"], system.sizes["n_rows"])
     laws, n_laws = renumber(system.tables["row_laws"], system.sizes["n_laws"])
+    return _without_idle_markers(
+        replace(
+            system,
+            tables=system.tables | {"rows": rows, "row_laws": laws},
+            sizes=system.sizes | {"m": m, "n_rows": n_rows, "n_laws": n_laws},
+            rows=tuple(replace(row, number=shift[i]) for i, row in enumerate(system.rows)),
+            freedoms=tuple(replace(f, row=f.row - system.m + m) for f in system.freedoms),
+        )
+    )
+
+
+def _without_idle_markers(system: System) -> System:
+    """`system` with the markers that no element uses any more behind the others, out of the time loops."""
+    tables = system.tables
+    used = {k for spring in tables["springs"] for k in spring[:2]} | {marker for marker, _ in tables["scalars"]}
+    for row in tables["rows"]:
+        used |= {row[key] for key in OPERANDS.get(row["type"], ())}
+    order = sorted(range(len(tables["every_marker"])), key=lambda k: (k not in used, k))
+    place = {old: new for new, old in enumerate(order)} | {-1: -1}
+
+    def moved(row: dict) -> dict:
+        return row | {key: place[row[key]] for key in OPERANDS.get(row["type"], ())}
+
+    every = tuple(tables["every_marker"][k] for k in order)
     return replace(
         system,
-        tables=system.tables | {"rows": rows, "row_laws": laws},
-        sizes=system.sizes | {"m": m, "n_rows": n_rows, "n_laws": n_laws},
-        rows=tuple(replace(row, number=shift[i]) for i, row in enumerate(system.rows)),
-        freedoms=tuple(replace(f, row=f.row - system.m + m) for f in system.freedoms),
+        tables=tables
+        | {
+            "every_marker": every,
+            "markers": every[: len(used - {-1})],
+            "springs": tuple((place[i], place[j], *rest) for i, j, *rest in tables["springs"]),
+            "scalars": tuple((place[i], k) for i, k in tables["scalars"]),
+            "rows": tuple(moved(row) for row in tables["rows"]),
+        },
+        markers={name: place[k] for name, k in system.markers.items()},
     )

@@ -110,15 +110,33 @@ class System:
         index = {label: k for k, label in enumerate(self.parameters.independent)}
         return np.ascontiguousarray(s_rho[:, [index[label] for label in wrt]].T)
 
-    def workspace(self, ds: np.ndarray | None = None, s: np.ndarray | None = None, every_marker: bool = False) -> Workspace:
-        """Arrays for one caller; with `ds`, columns for these directions too; with `every_marker`, also unused ones."""
-        return Workspace(self, self.s if s is None else s, ds, every_marker)
+    def workspace(
+        self,
+        ds: np.ndarray | None = None,
+        s: np.ndarray | None = None,
+        every_marker: bool = False,
+        wanted: np.ndarray | None = None,
+    ) -> Workspace:
+        """Arrays for one caller.
+
+        Parameters
+        ----------
+        ds : (p, slots) array, optional
+            Directions that LINEARISE has columns for.
+        s : (slots,) array, optional
+            Values of the slots in place of those of the parameters.
+        every_marker : bool
+            Also move the markers that no element uses.
+        wanted : (slots,) array of bool, optional
+            Slots that PULLBACK has to serve; all by default.
+        """
+        return Workspace(self, self.s if s is None else s, ds, every_marker, wanted)
 
 
 class Workspace:
     """The arrays of one caller, by name, and the context of compiled code that points at them."""
 
-    def __init__(self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool):
+    def __init__(self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool, wanted):
         from kinegrad.kernels.products import MATRICES, N_FLAG, N_PAR, VECTORS
 
         self.system = system
@@ -139,7 +157,8 @@ class Workspace:
         arrays |= {
             name: np.zeros((size[a], size[b]), number) for (a, b), names in MATRICES.items() for name in names
         }
-        arrays |= system.arrays(system, arrays["ds"], number, every_marker)
+        wanted = np.ones(len(s), bool) if wanted is None else wanted
+        arrays |= system.arrays(system, arrays["ds"], wanted, number, every_marker)
         self.arrays = arrays
         self.context = system.layout.context(arrays)
 
@@ -151,15 +170,28 @@ class Workspace:
         return self.context.pointer
 
     def functions(self, *wanted: int):
-        """The table of functions with those numbers in it, compiled now if need be."""
+        """The table of functions with those numbers in it, compiled now if need be, and with the parts they run."""
         from kinegrad.kernels.table import addresses
 
+        for k in wanted:
+            self._link(k)
         return addresses([f if k in wanted else None for k, f in enumerate(self.system.functions)])
+
+    def _link(self, which: int) -> None:
+        """Put the addresses of the parts that function `which` runs on this model into the context."""
+        from kinegrad.kernels.elements.parts import parts_of
+        from kinegrad.kernels.jit import JIT
+
+        if JIT:
+            for number, function in parts_of(which, self.arrays):
+                if not self.arrays["links"][number]:
+                    self.arrays["links"][number] = function.address
 
     def call(self, which: int):
         """Run one function of the set from Python."""
         from kinegrad.kernels.products import STATUS
         from kinegrad.kernels.table import call_from_python
 
+        self._link(which)
         call_from_python(self.system.functions[which], self.context)
         return int(self.arrays["flag"][STATUS])

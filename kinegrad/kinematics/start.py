@@ -20,7 +20,7 @@ from kinegrad.kernels.status import OK, SINGULAR, WORDS
 
 RANK_TOLERANCE = 1e-9
 POSITION_TOLERANCE = 1e-13
-ACCEPTED = 1e-9  # a residual above this, relative to the size of the model, is not assembled
+ACCEPTED = 1e-9  # a residual above this is not assembled
 MAX_ITERATIONS = 60
 
 
@@ -72,7 +72,6 @@ def solve_position(system: System, work: Workspace) -> int:
         k = _coordinate_of(system, freedom)
         if k is not None:
             work["q"][k] = z
-    scale = max(1.0, float(np.abs(work["s"].real).max(initial=0.0)) ** 0.0)
     residual = _residual(system, work, z0)
     if not len(residual):
         return 0
@@ -93,13 +92,13 @@ def solve_position(system: System, work: Workspace) -> int:
         small = np.abs(step).max() < POSITION_TOLERANCE * max(1.0, np.abs(q).max()) or np.linalg.norm(
             residual.real
         ) < 1e-15
-        if polished or (small and np.abs(residual.real).max() < ACCEPTED * scale):
+        if polished or (small and np.abs(residual.real).max() < ACCEPTED):
             if polished or not np.iscomplexobj(residual):
                 return iteration + 1
             polished = True  # a complex step needs one more round than its real part
-        if factor < 1e-3 and np.abs(residual.real).max() > ACCEPTED * scale:
+        if factor < 1e-3 and np.abs(residual.real).max() > ACCEPTED:
             break
-    if np.abs(residual.real).max() > ACCEPTED * scale:
+    if np.abs(residual.real).max() > ACCEPTED:
         raise AssemblyError(_not_assembled(system, residual, iteration + 1))
     return iteration + 1
 

@@ -54,7 +54,7 @@ class Gradient:
     def by_number(self) -> dict[str, dict[str, float]]:
         """Derivatives by every number of the model, by its path (discrete adjoint)."""
         if self.by_slot is None:
-            raise KinegradError("Derivatives by every number come with method='discrete-adjoint'.")
+            raise KinegradError("Derivatives by every number come with method='discrete-adjoint', every_slot=True.")
         system = self.motion.system
         J = system.slots.field_jacobian(system.rho)
         return {
@@ -84,8 +84,11 @@ def gradient(
     method: str = "direct",
     progress: Callable[[float], None] | None = None,
     tighten: bool = True,
+    every_slot: bool = False,
 ) -> Gradient:
     """Gradient of the objectives of `motion` by the parameters `wrt` (default: the model's design).
+
+    With `every_slot` a discrete adjoint also gives the derivatives by every number of the model (`Gradient.by_number`).
 
     The simulation is run again with Newton iterations to rounding, unless `motion` was made so or `tighten` is False:
     the derivative is that of the discrete scheme, and an unconverged step would show in its seventh digit.
@@ -109,11 +112,12 @@ def gradient(
     if method == "direct":
         matrix, by_slot = _direct(run, ds, progress), None
     else:
-        by_slot = _adjoint(run, progress)
+        wanted = None if every_slot else ds.any(axis=0)
+        by_slot = _adjoint(run, wanted, progress)
         matrix = by_slot @ ds.T
     return Gradient(
         method=method, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
-        cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot,
+        cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot if every_slot else None,
     )  # fmt: skip
 
 
@@ -137,8 +141,8 @@ def _start_weights(motion: Motion, final: np.ndarray) -> np.ndarray:
     return np.where(final, 0.0, motion.scheme.start_weight(motion.hs))
 
 
-def _at_start(motion: Motion, ds) -> StartDerivatives:
-    work = motion.system.workspace(ds=ds, s=motion.s)
+def _at_start(motion: Motion, ds, wanted=None) -> StartDerivatives:
+    work = motion.system.workspace(ds=ds, s=motion.s, wanted=wanted)
     motion.scheme.resume(work, motion.traj[0])
     work["v"][:], work["a"][:] = work["vp"], work["ap"]
     work["par"][TIME] = motion.ts[0]
@@ -176,11 +180,11 @@ def _direct(motion: Motion, ds: np.ndarray, progress) -> np.ndarray:
     return grad
 
 
-def _adjoint(motion: Motion, progress) -> np.ndarray:
-    """(o, slots) derivatives by all slots (ALI-4, MR-4)."""
+def _adjoint(motion: Motion, wanted: np.ndarray | None, progress) -> np.ndarray:
+    """(o, slots) derivatives by the wanted slots, or by all (ALI-4, MR-4)."""
     system, scheme = motion.system, motion.scheme
     final = _final(system)
-    work = system.workspace(s=motion.s)
+    work = system.workspace(s=motion.s, wanted=wanted)
     state = scheme.empty_state(len(final))
     fn = work.functions(LINEARISE, PULLBACK)
     for first, last in reversed(pieces(len(motion.hs), progress)):
@@ -193,7 +197,7 @@ def _adjoint(motion: Motion, progress) -> np.ndarray:
             raise _failed(motion, status, first + step)
         if progress:
             progress(1.0 - first / len(motion.hs))
-    begin = _at_start(motion, None)
+    begin = _at_start(motion, None, wanted)
     begin.adjoint(*scheme.start_adjoint(begin.work, state, len(final)), _start_weights(motion, final))
     return work["psi_s"] + begin.work["psi_s"]
 

@@ -10,8 +10,24 @@ Registers of every tape: u, ud, udd of the inputs, t, the spline value w, the sl
 The chain to coordinates uses Phid_ud = Phi_u, Phidd_ud = 2 Phid_u, Phidd_udd = Phi_u (LAW-1 to LAW-4).
 """
 
-from kinegrad.kernels.jit import kernel, real
+from kinegrad.kernels.elements.layout import (
+    ELEMENTS, LAW_FORCES, LAW_LINEAR, LAW_POWER, LAW_PULL, LAW_STIFFNESS, N_LAWS, OBJECTIVE_LINEAR, OBJECTIVE_PULL,
+    OBJECTIVE_VALUES, ROW_LAW_BIAS, ROW_LAW_LINEAR, ROW_LAW_PULL, ROW_LAW_VALUES, part,
+)  # fmt: skip
+from kinegrad.kernels.jit import cfunction, kernel, real
+from kinegrad.kernels.products import FREEDOMS, OBJECTIVE, TIME, WC, WEIGHT, WK
 from kinegrad.kernels.tape import run_tape_at
+
+(par_, flag_, s_, ds_, f_, K_, C_, J_, Phi_, Phi_t_, c_, g_, psi_s_, q_) = ELEMENTS.viewers(
+    *"par flag s ds f K C J Phi Phi_t c g psi_s q".split()
+)
+(R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_, lam_, sv_, sa_, yp_, yv_, ya_, energy_) = ELEMENTS.viewers(
+    *"R_z Nv_z Na_z Phi_z Phid_z Phidd_z g_z g_v g_a lam sv sa yp yv ya energy".split()
+)
+(sc_, mk_, col_, law_, row_law_, objective_, ins_, slots_, targets_, code_, const_, outs_, times_, spline_) = ELEMENTS.viewers(
+    *"sc mk col law row_law objective ins slots targets code const outs times spline".split()
+)
+(count_, reg_, pos_, idx_, U_, Ud_, Udd_) = ELEMENTS.viewers(*"count reg pos idx U Ud Udd".split())
 
 
 @kernel
@@ -82,9 +98,13 @@ def run(code, const, c, e, q, r, k, reg):
     run_tape_at(code, c, e - c, reg, 0)
 
 
-@kernel
-def forces(sc, mk, laws, ins, slots, targets, code, const, outs, times, splines, s, t, reg, f):
+@part(LAW_FORCES)
+@cfunction(what="expression forces")
+def forces(ctx):
     """Add the forces: covectors of markers, generalised forces f of coordinates."""
+    sc, mk, laws, ins, slots, targets = sc_(ctx), mk_(ctx), law_(ctx), ins_(ctx), slots_(ctx), targets_(ctx)
+    code, const, outs, times, splines = code_(ctx), const_(ctx), outs_(ctx), times_(ctx), spline_(ctx)
+    s, t, reg, f = s_(ctx), par_(ctx)[TIME], reg_(ctx), f_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
@@ -98,9 +118,13 @@ def forces(sc, mk, laws, ins, slots, targets, code, const, outs, times, splines,
                 mk[m["marker"]]["f"][m["comp"]] += F
 
 
-@kernel
-def power(sc, laws, ins, slots, targets, code, const, outs, times, splines, s, t, reg):
+@part(LAW_POWER)
+@cfunction(what="expression forces")
+def power(ctx):
     """Power of the forces."""
+    sc, laws, ins, slots, targets, code = sc_(ctx), law_(ctx), ins_(ctx), slots_(ctx), targets_(ctx), code_(ctx)
+    const, outs, times, splines, s = const_(ctx), outs_(ctx), times_(ctx), spline_(ctx), s_(ctx)
+    t, reg = par_(ctx)[TIME], reg_(ctx)
     total = 0.0 * s[0]
     for i in range(laws.shape[0]):
         e = laws[i]
@@ -108,7 +132,7 @@ def power(sc, laws, ins, slots, targets, code, const, outs, times, splines, s, t
         run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
         for j in range(e["t0"], e["t1"]):
             total -= reg[outs[e["o0"] + j - e["t0"]]] * sc[ins[e["in0"] + targets[j]]]["ud"]
-    return total
+    energy_(ctx)[2] += total
 
 
 @kernel
@@ -144,11 +168,14 @@ def gather(law, sc, mk, col, ins, wide, pos, idx, U, Ud, Udd):
     return w
 
 
-@kernel
-def stiffness(
-    sc, mk, col, laws, ins, slots, targets, code, const, outs, times, splines, s, t, reg, pos, idx, U, Ud, Udd, wk, wc, K
-):
+@part(LAW_STIFFNESS)
+@cfunction(what="expression forces")
+def stiffness(ctx):
     """Add the symmetric part of x_qᵀ(wk F_x + wc F_xd) x_q to the lower triangle of K."""
+    sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), law_(ctx), ins_(ctx), slots_(ctx)
+    targets, code, const, outs, times = targets_(ctx), code_(ctx), const_(ctx), outs_(ctx), times_(ctx)
+    splines, s, t, reg, pos, idx = spline_(ctx), s_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx), idx_(ctx)
+    U, Ud, Udd, wk, wc, K = U_(ctx), Ud_(ctx), Udd_(ctx), par_(ctx)[WK], par_(ctx)[WC], K_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
@@ -176,11 +203,14 @@ def spline_change(times, splines, w, t, ds, p):
     return ds[p, c] + x * (ds[p, c + 1] + x * (ds[p, c + 2] + x * ds[p, c + 3]))
 
 
-@kernel
-def forces_linear(
-    sc, mk, col, laws, ins, slots, targets, code, const, outs, times, splines, s, ds, t, reg, pos, idx, U, Ud, Udd, n, K, C
-):
+@part(LAW_LINEAR)
+@cfunction(what="derivatives of expression forces")
+def forces_linear(ctx):
     """Add x_qᵀ(F_x x_q + F_xd xd_q) and columns of directions to K, x_qᵀ F_xd x_q to C; covectors f (LAW-2)."""
+    sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), law_(ctx), ins_(ctx), slots_(ctx)
+    targets, code, const, outs, times = targets_(ctx), code_(ctx), const_(ctx), outs_(ctx), times_(ctx)
+    splines, s, ds, t, reg, pos = spline_(ctx), s_(ctx), ds_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx)
+    idx, U, Ud, Udd, n, K, C = idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx), q_(ctx).shape[0], R_z_(ctx), C_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
@@ -223,9 +253,14 @@ def forces_linear(
                         K[idx[a], n + p] += U[target, a] * x
 
 
-@kernel
-def forces_pull(sc, mk, laws, ins, slots, targets, code, const, outs, times, splines, s, t, reg, psi_s):
+@part(LAW_PULL)
+@cfunction(what="adjoints of expression forces")
+def forces_pull(ctx):
     """mu·R_s of the forces: own slots; duals X, X1 and covectors f of the markers."""
+    sc, mk, laws, ins, slots, targets = sc_(ctx), mk_(ctx), law_(ctx), ins_(ctx), slots_(ctx), targets_(ctx)
+    code, const, outs, times, splines = code_(ctx), const_(ctx), outs_(ctx), times_(ctx), spline_(ctx)
+    s, t, reg = s_(ctx), par_(ctx)[TIME], reg_(ctx)
+    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), True, reg)
@@ -258,9 +293,15 @@ def forces_pull(sc, mk, laws, ins, slots, targets, code, const, outs, times, spl
                     y = y * x
 
 
-@kernel
-def row_values(sc, mk, col, laws, first, last, ins, slots, code, const, outs, s, t, reg, Phi, Phi_t, J):
+@part(ROW_LAW_VALUES)
+@cfunction(what="expression constraints")
+def row_values(ctx):
     """Phi, Phi_t, Phi_q of expression rows first to last - 1."""
+    sc, mk, col, laws = sc_(ctx), mk_(ctx), col_(ctx), row_law_(ctx)
+    first = 0
+    last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
+    ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
+    t, reg, Phi, Phi_t, J = par_(ctx)[TIME], reg_(ctx), Phi_(ctx), Phi_t_(ctx), J_(ctx)
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -279,9 +320,15 @@ def row_values(sc, mk, col, laws, first, last, ins, slots, code, const, outs, s,
                     J[r, col[c]["k"]] += y * col[c]["xq"][m["comp"]]
 
 
-@kernel
-def row_bias(sc, laws, first, last, ins, slots, code, const, outs, s, t, reg, out):
+@part(ROW_LAW_BIAS)
+@cfunction(what="expression constraints")
+def row_bias(ctx):
     """Phidd of expression rows at the accelerations the scalars have."""
+    sc, laws = sc_(ctx), row_law_(ctx)
+    first = 0
+    last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
+    ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
+    t, reg, out = par_(ctx)[TIME], reg_(ctx), c_(ctx)
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -289,12 +336,17 @@ def row_bias(sc, laws, first, last, ins, slots, code, const, outs, s, t, reg, ou
         out[e["row"]] = reg[outs[e["o1"]]]
 
 
-@kernel
-def rows_linear(
-    sc, mk, col, laws, first, last, ins, slots, code, const, outs, s, ds, t, reg, pos, idx, U, Ud, Udd, n,
-    lam, sv, sa, J, Pd, Pdd, K, Nv, Na,
-):  # fmt: skip
+@part(ROW_LAW_LINEAR)
+@cfunction(what="derivatives of expression constraints")
+def rows_linear(ctx):
     """The part of `rows.linear` for expression rows (LAW-3)."""
+    sc, mk, col, laws = sc_(ctx), mk_(ctx), col_(ctx), row_law_(ctx)
+    first = 0
+    last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
+    ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
+    ds, t, reg, pos, idx, U, Ud = ds_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx)
+    Udd, n, lam, sv, sa, J = Udd_(ctx), q_(ctx).shape[0], lam_(ctx), sv_(ctx), sa_(ctx), Phi_z_(ctx)
+    Pd, Pdd, K, Nv, Na = Phid_z_(ctx), Phidd_z_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx)
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -357,11 +409,17 @@ def rows_linear(
                             Na[idx[a], n + p] += a_ * d * y
 
 
-@kernel
-def rows_pull(
-    sc, mk, laws, first, last, ins, slots, code, const, outs, s, t, reg, lam, sv, sa, yp, yv, ya, psi_s
-):
+@part(ROW_LAW_PULL)
+@cfunction(what="adjoints of expression constraints")
+def rows_pull(ctx):
     """The part of `rows.pull` for expression rows (LAW-3)."""
+    sc, mk, laws = sc_(ctx), mk_(ctx), row_law_(ctx)
+    first = 0
+    last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
+    ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
+    t, reg, lam, sv, sa, yp, yv = par_(ctx)[TIME], reg_(ctx), lam_(ctx), sv_(ctx), sa_(ctx), yp_(ctx), yv_(ctx)
+    ya = ya_(ctx)
+    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -401,9 +459,12 @@ def rows_pull(
             psi_s[slots[e["sl0"] + g]] += y
 
 
-@kernel
-def objective_values(sc, laws, ins, slots, code, const, outs, s, t, reg, g):
+@part(OBJECTIVE_VALUES)
+@cfunction(what="objectives")
+def objective_values(ctx):
     """g of every objective."""
+    sc, laws, ins, slots, code = sc_(ctx), objective_(ctx), ins_(ctx), slots_(ctx), code_(ctx)
+    const, outs, s, t, reg, g = const_(ctx), outs_(ctx), s_(ctx), par_(ctx)[TIME], reg_(ctx), g_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -411,11 +472,14 @@ def objective_values(sc, laws, ins, slots, code, const, outs, s, t, reg, g):
         g[e["row"]] = reg[outs[e["o0"]]]
 
 
-@kernel
-def objectives_linear(
-    sc, mk, col, laws, ins, slots, code, const, outs, s, ds, t, reg, pos, idx, U, Ud, Udd, n, g, gz, gv, ga
-):
+@part(OBJECTIVE_LINEAR)
+@cfunction(what="derivatives of objectives")
+def objectives_linear(ctx):
     """g and its rows by coordinates and directions, velocities, accelerations (LAW-4)."""
+    sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), objective_(ctx), ins_(ctx), slots_(ctx)
+    code, const, outs, s, ds, t = code_(ctx), const_(ctx), outs_(ctx), s_(ctx), ds_(ctx), par_(ctx)[TIME]
+    reg, pos, idx, U, Ud, Udd = reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx)
+    n, g, gz, gv, ga = q_(ctx).shape[0], g_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -440,9 +504,14 @@ def objectives_linear(
                 gz[r, n + p] += reg[outs[o + 1 + 3 * n_in + h]] * ds[p, slots[e["sl0"] + h]]
 
 
-@kernel
-def objective_pull(sc, mk, laws, i, ins, slots, code, const, outs, s, t, reg, weight, psi_s):
+@part(OBJECTIVE_PULL)
+@cfunction(what="adjoints of objectives")
+def objective_pull(ctx):
     """Duals of weight times objective i on the markers, and own slots."""
+    sc, mk, laws, i, ins = sc_(ctx), mk_(ctx), objective_(ctx), flag_(ctx)[OBJECTIVE], ins_(ctx)
+    slots, code, const, outs, s, t = slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx), par_(ctx)[TIME]
+    reg, weight = reg_(ctx), par_(ctx)[WEIGHT]
+    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     e = laws[i]
     k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
     run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)

@@ -11,9 +11,22 @@ with d = x_j - x_k, or x_j where k is -1, and c the component.  A product is han
 in `laws`.
 """
 
-from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.elements.layout import ELEMENTS, N_ROWS, ROW_LINEAR, ROW_PULL, part
+from kinegrad.kernels.jit import cfunction, kernel
+from kinegrad.kernels.products import FREEDOMS, OBJECTIVE
 from kinegrad.kernels.records import COINCIDENCE, CROSS, DISTANCE, DOT, NORM
 from kinegrad.kernels.vec3 import axpy, cross, dot, inc, mul, sub, vec
+
+(mk_, sc_, col_, row_, s_, ds_, q_, vp_, ap_, lam_, sv_, sa_, yp_, yv_, ya_, count_, flag_, psi_s_) = ELEMENTS.viewers(
+    *"mk sc col row s ds q vp ap lam sv sa yp yv ya count flag psi_s".split()
+)
+(Phi_z_, Phid_z_, Phidd_z_, R_z_, Nv_z_, Na_z_) = ELEMENTS.viewers(*"Phi_z Phid_z Phidd_z R_z Nv_z Na_z".split())
+
+
+@kernel
+def wanted(row, count, flag):
+    """How many rows of the table are wanted: constraints, or freedoms too."""
+    return row.shape[0] if flag[FREEDOMS] else count[N_ROWS]
 
 @kernel
 def x_of(mk, e):
@@ -92,9 +105,9 @@ def component_row(col, A, g, j, r, J):
 
 
 @kernel
-def values(mk, sc, col, rows, first, last, s, q, Phi, J):
-    """Phi and Phi_q of the rows first to last - 1 of the table (CON-1)."""
-    for i in range(first, last):
+def values(mk, sc, col, rows, last, s, q, Phi, J):
+    """Phi and Phi_q of the first rows of the table (CON-1)."""
+    for i in range(last):
         e = rows[i]
         r = e["row"]
         kind = e["type"]
@@ -135,9 +148,9 @@ def values(mk, sc, col, rows, first, last, s, q, Phi, J):
 
 
 @kernel
-def bias(mk, sc, rows, first, last, v, out):
+def bias(mk, sc, rows, last, v, out):
     """Phidd at the marker accelerations of zero second derivatives of the coordinates (CON-2)."""
-    for i in range(first, last):
+    for i in range(last):
         e = rows[i]
         r = e["row"]
         kind = e["type"]
@@ -213,10 +226,15 @@ def pairs(e, col, A, B, g, n, l, v, a, K, Nv, Na):
                 Na[j, i] += a * t
 
 
-@kernel
-def linear(mk, sc, col, rows, first, last, s, ds, n, q, qd, qdd, lam, sv, sa, J, Pd, Pdd, K, Nv, Na):
+@part(ROW_LINEAR)
+@cfunction(what="derivatives of constraints")
+def linear(ctx):
     """Phi_z, Phid_z, Phidd_z; covectors of the markers; x_qᵀPhi_xx x_q parts of (Phi_qᵀ sigma)_z (CON-3, CON-4)."""
-    for i in range(first, last):
+    mk, sc, col, rows, s, ds = mk_(ctx), sc_(ctx), col_(ctx), row_(ctx), s_(ctx), ds_(ctx)
+    q, qd, qdd, lam, sv, sa = q_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), sv_(ctx), sa_(ctx)
+    J, Pd, Pdd, K, Nv, Na = Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx)
+    n = q.shape[0]
+    for i in range(wanted(rows, count_(ctx), flag_(ctx))):
         e = rows[i]
         r = e["row"]
         kind = e["type"]
@@ -282,10 +300,13 @@ def product_pull(A, g, y, yd, ydd, ym, yv, ya, l, v, a, p, pv, pa):
     load(A, y, g * l, g * v, g * a)
 
 
-@kernel
-def pull(mk, sc, rows, first, last, s, lam, sv, sa, yp, yv, ya, psi_s):
+@part(ROW_PULL)
+@cfunction(what="adjoints of constraints")
+def pull(ctx):
     """Duals of yp·Phi_s + yv·Phid_s + ya·Phidd_s + mu·(Phi_qᵀlam)_s + ... on the markers, and own slots (CON-6)."""
-    for i in range(first, last):
+    mk, sc, rows, s, psi_s = mk_(ctx), sc_(ctx), row_(ctx), s_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    lam, sv, sa, yp, yv, ya = lam_(ctx), sv_(ctx), sa_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    for i in range(wanted(rows, count_(ctx), flag_(ctx))):
         e = rows[i]
         r = e["row"]
         kind = e["type"]

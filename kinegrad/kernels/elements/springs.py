@@ -1,8 +1,14 @@
 """Spring-damper between two points: tension k (l - l0) + c ld along the line between them (SPR-1)."""
 
-from kinegrad.kernels.jit import kernel, real, sqrt
+from kinegrad.kernels.elements.layout import ELEMENTS, SPRING_LINEAR, SPRING_PULL, part
+from kinegrad.kernels.jit import cfunction, kernel, real, sqrt
+from kinegrad.kernels.products import OBJECTIVE
 from kinegrad.kernels.status import OK, ZERO_LENGTH
 from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
+
+(mk_, col_, spring_, s_, ds_, q_, R_z_, C_, psi_s_, flag_) = ELEMENTS.viewers(
+    *"mk col spring s ds q R_z C psi_s flag".split()
+)
 
 
 @kernel
@@ -65,9 +71,12 @@ def stiffness(mk, col, spring, s, wk, wc, K, idx, val):
                     K[idx[a], idx[b]] += t * val[a] * val[b]
 
 
-@kernel
-def linear(mk, col, spring, s, ds, n, K, C):
-    """K += x_qᵀ(F_x x_q + F_xd xd_q) and columns of directions, C += x_qᵀ F_xd x_q, covectors f of the markers (SPR-2)."""
+@part(SPRING_LINEAR)
+@cfunction(what="derivatives of springs")
+def linear(ctx):
+    """R_z += x_qᵀ(F_x x_q + F_xd xd_q) and columns of directions, C += x_qᵀ F_xd x_q, covectors f of markers (SPR-2)."""
+    mk, col, spring, s, ds, K, C = mk_(ctx), col_(ctx), spring_(ctx), s_(ctx), ds_(ctx), R_z_(ctx), C_(ctx)
+    n = q_(ctx).shape[0]
     for r in range(spring.shape[0]):
         e = spring[r]
         A = mk[e["i"]]
@@ -99,9 +108,11 @@ def linear(mk, col, spring, s, ds, n, K, C):
                     K[i, n + q] += z * ((l - s[e["l0"]]) * ds[q, e["k"]] + ld * ds[q, e["c"]] - k * ds[q, e["l0"]])
 
 
-@kernel
-def pull(mk, spring, s, psi_s):
+@part(SPRING_PULL)
+@cfunction(what="adjoints of springs")
+def pull(ctx):
     """mu·R_s: own slots; duals of x (X) and xds (X1), and covectors f on the markers."""
+    mk, spring, s, psi_s = mk_(ctx), spring_(ctx), s_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     for r in range(spring.shape[0]):
         e = spring[r]
         A = mk[e["i"]]

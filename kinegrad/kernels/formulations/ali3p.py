@@ -36,6 +36,7 @@ PENALTY, SCALE, TOLERANCE, THRESHOLD, CARRY, BETA, GAMMA = range(7)
 ITERATIONS, EXACT = range(2)
 PROJECTED_V, PROJECTED_A = 1, 2
 ROUNDS, ROUNDS_EXACT = 3, 6
+TIGHT = 1e-12  # a Newton tolerance below this asks for all digits of the projections too
 
 
 @kernel
@@ -48,26 +49,42 @@ def largest(c, m):
 
 
 @kernel
-def project(J, m, n, A, d, x, pen, rounds, res, y, sig):
-    """Correct x by y, with multipliers sig, so that the residual res of J x + c vanishes (to 1/pen, or by rounds)."""
+def project(M, J, m, n, A, d, x, pen, rounds, exact, res, y, w, sig):
+    """Add y to x, with multipliers sig: M y + Jᵀsig = 0, and sig = pen times what is left of the residual res of J x + c,
+    or nothing is left when exact (ALI-2).
+
+    A, d: factors of M + pen JᵀJ, in which a large pen drowns digits of M; further rounds bring them back.
+    """
+    for i in range(n):
+        y[i] = 0.0
     for l in range(m):
         sig[l] = 0.0
-    for _ in range(rounds):
+    for k in range(rounds):
         for i in range(n):
-            y[i] = 0.0
+            s = 0.0 * x[i]
+            if k > 0:
+                for j in range(n):
+                    s -= M[i, j] * y[j]
+            w[i] = s
         for l in range(m):
-            t = pen * res[l]
+            t = sig[l] + pen * res[l]
             for i in range(n):
-                y[i] -= t * J[l, i]
-        ldlt_solve(A, d, y)
+                w[i] -= J[l, i] * t
+        ldlt_solve(A, d, w)
+        for i in range(n):
+            y[i] += w[i]
         for l in range(m):
             s = res[l]
             for i in range(n):
-                s += J[l, i] * y[i]
+                s += J[l, i] * w[i]
             res[l] = s
-            sig[l] += pen * s
-        for i in range(n):
-            x[i] += y[i]
+            if exact:
+                sig[l] += pen * s
+    if not exact:
+        for l in range(m):
+            sig[l] = pen * res[l]
+    for i in range(n):
+        x[i] += y[i]
 
 
 @kernel
@@ -129,12 +146,14 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
     A = np.zeros((n, n), M.dtype)
     d = np.zeros(2 * n, M.dtype)
     y = np.zeros(n, M.dtype)
+    w = np.zeros(n, M.dtype)
     res = np.zeros(m, M.dtype)
     qt = np.zeros(n, M.dtype)
     vt = np.zeros(n, M.dtype)
     alpha, tol = opts[PENALTY], opts[TOLERANCE]
     pen = opts[SCALE] * alpha
-    rounds = ROUNDS_EXACT if iopts[EXACT] else 1
+    exact = iopts[EXACT] != 0
+    rounds = ROUNDS_EXACT if exact else (2 if tol < TIGHT else 1)
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
@@ -215,7 +234,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
             sv[l] = 0.0
             sa[l] = 0.0
         if m > 0 and not largest(res, m) < opts[THRESHOLD]:
-            project(J, m, n, A, d, vp, pen, rounds, res, y, sv)
+            project(M, J, m, n, A, d, vp, pen, rounds, exact, res, y, w, sv)
             flags[step] = PROJECTED_V
         call(fn[BIAS], ctx)
         for l in range(m):
@@ -224,7 +243,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
                 s += J[l, i] * ap[i]
             res[l] = s
         if m > 0 and not largest(res, m) < opts[THRESHOLD]:
-            project(J, m, n, A, d, ap, pen, rounds, res, y, sa)
+            project(M, J, m, n, A, d, ap, pen, rounds, exact, res, y, w, sa)
             flags[step] += PROJECTED_A
         if observe:
             call(fn[OBSERVE], ctx)
@@ -272,7 +291,7 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_,
     weights = np.zeros(no)
     pen = opts[SCALE] * opts[PENALTY]
     eps = 0.0 if iopts[EXACT] else 1.0 / pen
-    rounds = ROUNDS_EXACT if iopts[EXACT] else 2
+    rounds = ROUNDS_EXACT if iopts[EXACT] else ROUNDS
     flag[FREEDOMS] = 0
     for step in range(1, hs.shape[0] + 1):
         h = hs[step - 1]
@@ -335,7 +354,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
     weights = np.zeros(no)
     pen = opts[SCALE] * opts[PENALTY]
     eps = 0.0 if iopts[EXACT] else 1.0 / pen
-    rounds = ROUNDS_EXACT if iopts[EXACT] else 2
+    rounds = ROUNDS_EXACT if iopts[EXACT] else ROUNDS
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
     for step in range(steps, 0, -1):

@@ -68,7 +68,7 @@ def twists(node, s, ds, touch, star):
 
 
 @kernel
-def direction_columns(node, mk, col, ds, k, second):
+def direction_columns(node, mk, col, ds, touch, k, second):
     """Column k of the markers under the direction ds: x_q, xd_q and, if asked, xdd_q (DIR-2)."""
     for i in range(mk.shape[0]):
         m = mk[i]
@@ -81,27 +81,28 @@ def direction_columns(node, mk, col, ds, k, second):
         R = mat(B["A"])
         x = vec(m["x"])
         xd = vec(m["xd"])
-        ev, eo = six(B["Xi"])
-        dv, do = six(B["Xid"])
+        carried = touch[m["node"]] & CARRIED
         l = vec_at(ds, m["loc"])
         if m["point"]:
             l = sub(l, vec_at(ds, m["ref"]))
         l = mv(R, l)
         v, o = six(B["V"])
         ld = cross(o, l)
-        y = add(cross(eo, x), l)
-        yd = add(add(cross(do, x), cross(eo, xd)), ld)
-        if m["point"]:
-            y = add(y, ev)
-            yd = add(yd, dv)
+        a, b = six(B["a"])
+        y, yd, ydd = l, ld, add(cross(b, l), cross(o, ld))
+        if carried:
+            ev, eo = six(B["Xi"])
+            dv, do = six(B["Xid"])
+            gv, go = six(B["Xidd"])
+            y = add(y, cross(eo, x))
+            yd = add(yd, add(cross(do, x), cross(eo, xd)))
+            ydd = add(ydd, add(add(cross(go, x), mul(2.0, cross(do, xd))), cross(eo, vec(m["xdd"]))))
+            if m["point"]:
+                y, yd, ydd = add(y, ev), add(yd, dv), add(ydd, gv)
         put(col[c]["xq"], y)
         put(col[c]["xdq"], yd)
         if second:
-            gv, go = six(B["Xidd"])
-            a, b = six(B["a"])
-            y = add(add(cross(go, x), mul(2.0, cross(do, xd))), cross(eo, vec(m["xdd"])))
-            y = add(y, add(cross(b, l), cross(o, ld)))
-            put(col[c]["xddq"], add(y, gv) if m["point"] else y)
+            put(col[c]["xddq"], ydd)
 
 
 @kernel
@@ -141,17 +142,18 @@ def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
             B["S"][j] = 0.0
             B["S1"][j] = 0.0
             B["S2"][j] = 0.0
-            B["dW"][j] = P["dW"][j]
-            B["dU"][j] = P["dU"][j]
         carried = touch[i] & CARRIED
         if carried:
+            for j in range(6):
+                B["dW"][j] = P["dW"][j] if touch[B["parent"]] & CARRIED and B["parent"] > 0 else 0.0
+                B["dU"][j] = P["dU"][j] if touch[B["parent"]] & CARRIED and B["parent"] > 0 else 0.0
             ev, eo = six(B["Xp"])
             for k in range(B["k"], B["k"] + B["nk"]):
                 bv, bo = six(coord[k]["b"])
                 hv, ho = scross(ev, eo, bv, bo)
                 inc6(B["dW"], mul(dv[k], hv), mul(dv[k], ho))
                 inc6(B["dU"], mul(da[k], hv), mul(da[k], ho))
-        if B["m1"] == B["m0"]:
+        if B["m1"] == B["m0"] or not (carried or touch[i] & INERTIA or touch[0] & INERTIA):
             continue
         I = B["Ib"]
         v, o = six(B["Vs"])
@@ -170,7 +172,7 @@ def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
             inc6(B["S"], add(add(al, kl), add(nl, ml)), add(add(aa, ka), add(na, ma)))
             shifted(I, B["W"], B["dW"], ev, eo, B["S1"])
             shifted(I, B["U"], B["dU"], ev, eo, B["S2"])
-        if gravity:
+        if gravity and touch[0] & INERTIA:
             gl, ga = momentum(I, neg(vec_at(ds, gravity)), (0.0, 0.0, 0.0))
             inc6(B["S"], gl, ga)
         if touch[i] & INERTIA:

@@ -23,36 +23,43 @@ def tensor(s, J):
 
 
 @kernel
-def moments(I, m, c, R, H):
-    """Add a mass m at c with the tensor R H Rᵀ about its centre to the moments I."""
-    I[0] += m
-    I[1] += m * c[0]
-    I[2] += m * c[1]
-    I[3] += m * c[2]
-    q = m * dot(c, c)
+def moments_of(m, c, R, H):
+    """Moments of a mass m at c with the tensor R H Rᵀ about its centre: ten numbers (INE-1)."""
+    h = mul(m, c)
+    q = dot(h, c)
     T = mm(R, H)
-    I[4] += dot(T[0], R[0]) + q - m * c[0] * c[0]
-    I[5] += dot(T[1], R[1]) + q - m * c[1] * c[1]
-    I[6] += dot(T[2], R[2]) + q - m * c[2] * c[2]
-    I[7] += dot(T[0], R[1]) - m * c[0] * c[1]
-    I[8] += dot(T[0], R[2]) - m * c[0] * c[2]
-    I[9] += dot(T[1], R[2]) - m * c[1] * c[2]
+    return (
+        m,
+        h[0],
+        h[1],
+        h[2],
+        dot(T[0], R[0]) + (q - h[0] * c[0]),
+        dot(T[1], R[1]) + (q - h[1] * c[1]),
+        dot(T[2], R[2]) + (q - h[2] * c[2]),
+        dot(T[0], R[1]) - h[0] * c[1],
+        dot(T[0], R[2]) - h[0] * c[2],
+        dot(T[1], R[2]) - h[1] * c[2],
+    )
 
 
 @kernel
 def body_moments(B, mass, s, I):
     """Moments of all masses of a node."""
-    for j in range(10):
-        I[j] = 0.0
     R = mat(B["A"])
     for k in range(B["m0"], B["m1"]):
         M = mass[k]
-        moments(I, s[M["m"]], centre(B, M, s), R, tensor(s, M["J"]))
+        x = moments_of(s[M["m"]], centre(B, M, s), R, tensor(s, M["J"]))
+        if k == B["m0"]:
+            for j in range(10):
+                I[j] = x[j]
+        else:
+            for j in range(10):
+                I[j] += x[j]
 
 
 @kernel
 def momentum(I, v, o):
-    """Momentum and moment of momentum about the origin of the motion (v, o)."""
+    """Momentum and moment of momentum about the origin of the motion (v, o); I: ten numbers."""
     c = (I[1], I[2], I[3])
     L = (
         I[4] * o[0] + I[7] * o[1] + I[8] * o[2],

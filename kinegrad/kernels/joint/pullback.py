@@ -7,7 +7,7 @@ W0·e + Σ F·(T × e) + Y·ed + P·edd: ten wrenches that add up from the leave
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.joint.inertia import centre, momentum
 from kinegrad.kernels.joint.motion import mat_at
-from kinegrad.kernels.joint.records import SLIDE, TURN
+from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, SLIDE, TURN
 from kinegrad.kernels.vec3 import (
     add, axpy, cross, dot, fcross, inc_at, mat, mul, neg, put, put6, six, sub, vec, vec_at, vm,
 )  # fmt: skip
@@ -36,12 +36,13 @@ def inc_wrench(D, k, fl, fa):
 
 
 @kernel
-def motions(node, coord, mu, eta_v, eta_a):
-    """tm, tv, ta of every node, and empty duals."""
+def motions(node, coord, want, mu, eta_v, eta_a):
+    """tm, tv, ta of every node, and empty duals where they are wanted."""
     for i in range(node.shape[0]):
         B = node[i]
-        for j in range(60):
-            B["D"][j] = 0.0
+        if want[i] & CARRIED or i == 0:
+            for j in range(60):
+                B["D"][j] = 0.0
         if i == 0:
             continue
         P = node[B["parent"]]
@@ -102,25 +103,29 @@ def swing(d, o, b):
 
 
 @kernel
-def marker_slots(node, mk, psi_s):
-    """Duals of the markers to their own slots, and to the wrenches of their nodes (PUL-2)."""
+def marker_slots(node, mk, want, psi_s):
+    """Duals of the markers to their own slots, and to the wrenches of their nodes (PUL-2), where they are wanted."""
     for i in range(mk.shape[0]):
         m = mk[i]
         B = node[m["node"]]
+        carried = m["node"] > 0 and want[m["node"]] & CARRIED
+        if not (m["want"] or carried):
+            continue
         x = vec(m["x"])
         xd = vec(m["xd"])
         X, X1, Y1, Y2 = vec(m["X"]), vec(m["X1"]), vec(m["Y1"]), vec(m["Y2"])
         f, fv, fa = vec(m["f"]), vec(m["fv"]), vec(m["fa"])
-        G = add(X, add(cross(X1, omega(B["Vs"])), cross(Y1, omega(B["V"]))))
-        G = add(G, swing(Y2, omega(B["V"]), omega(B["a"])))
-        G = add(G, add(cross(f, omega(B["tm"])), add(cross(fv, omega(B["tv"])), cross(fa, omega(B["ta"])))))
-        G = vm(G, mat(B["A"]))
-        inc_at(psi_s, m["loc"], G)
         zero = (0.0, 0.0, 0.0)
         force = m["point"]
-        if force:
-            inc_at(psi_s, m["ref"], neg(G))
-        if m["node"] == 0:
+        if m["want"]:
+            G = add(X, add(cross(X1, omega(B["Vs"])), cross(Y1, omega(B["V"]))))
+            G = add(G, swing(Y2, omega(B["V"]), omega(B["a"])))
+            G = add(G, add(cross(f, omega(B["tm"])), add(cross(fv, omega(B["tv"])), cross(fa, omega(B["ta"])))))
+            G = vm(G, mat(B["A"]))
+            inc_at(psi_s, m["loc"], G)
+            if force:
+                inc_at(psi_s, m["ref"], neg(G))
+        if not carried:
             continue
         D = B["D"]
         t = add(cross(xd, Y1), add(cross(vec(m["xds"]), X1), cross(vec(m["xdd"]), Y2)))
@@ -231,33 +236,47 @@ def twist_dual(B, D):
 
 
 @kernel
-def node_slots(node, mass, s, gravity, psi_s):
-    """All other slots by one sweep from the leaves: masses, offsets, constant rotations, axes, gravity (PUL-5)."""
+def node_slots(node, mass, s, want, gravity, psi_s):
+    """All other slots by one sweep from the leaves: masses, offsets, constant rotations, axes, gravity (PUL-5).
+
+    A node with CARRIED in `want` has slots wanted at it or proximal to it, so its wrenches are needed.
+    """
     for i in range(node.shape[0] - 1, 0, -1):
         B = node[i]
+        if want[i] & INERTIA:
+            mass_slots(B, mass, s, psi_s)
+        if not want[i] & CARRIED:
+            continue
         P = node[B["parent"]]
         D = B["D"]
         if B["m1"] > B["m0"]:
-            mass_slots(B, mass, s, psi_s)
             mass_wrenches(B)
-        gl, ga = twist_dual(P, D)
-        R = mat(P["A"])
-        t = vm(gl, R)
-        inc_at(psi_s, B["off"], t)
-        inc_at(psi_s, B["ref"], neg(t))
-        moment = sub(ga, cross(vec(B["x"]), gl))
-        if B["rot"] > 0:
-            # δφ = half the sum of C_j × δC_j over the columns, so each column receives half of φ's dual × C_j
-            C = mat_at(s, B["rot"])
-            m = mul(0.5, vm(moment, R))
-            for j in range(3):
-                t = cross(m, (C[0][j], C[1][j], C[2][j]))
-                for h in range(3):
-                    psi_s[B["rot"] + 3 * h + j] += t[h]
-        if B["type"] == TURN or B["type"] == SLIDE:
-            hl, ha = twist_dual(B, D)
-            t = sub(vm(moment, mat(B["Aj"])), vm(sub(ha, cross(vec(B["r"]), hl)), mat(B["A"])))
-            inc_at(psi_s, B["axis"], cross(t, vec_at(s, B["axis"])))
-        for j in range(60):
-            P["D"][j] += D[j]
+        if want[i] & GEOMETRY:
+            joint_slots(B, P, D, s, psi_s)
+        if want[B["parent"]] & CARRIED:
+            for j in range(60):
+                P["D"][j] += D[j]
     inc_at(psi_s, gravity, mul(-1.0, vec_at(node[0]["D"], PS)))
+
+
+@kernel
+def joint_slots(B, P, D, s, psi_s):
+    """Offset, constant rotation and axis of a node."""
+    gl, ga = twist_dual(P, D)
+    R = mat(P["A"])
+    t = vm(gl, R)
+    inc_at(psi_s, B["off"], t)
+    inc_at(psi_s, B["ref"], neg(t))
+    moment = sub(ga, cross(vec(B["x"]), gl))
+    if B["rot"] > 0:
+        # δφ = half the sum of C_j × δC_j over the columns, so each column receives half of φ's dual × C_j
+        C = mat_at(s, B["rot"])
+        m = mul(0.5, vm(moment, R))
+        for j in range(3):
+            t = cross(m, (C[0][j], C[1][j], C[2][j]))
+            for h in range(3):
+                psi_s[B["rot"] + 3 * h + j] += t[h]
+    if B["type"] == TURN or B["type"] == SLIDE:
+        hl, ha = twist_dual(B, D)
+        t = sub(vm(moment, mat(B["Aj"])), vm(sub(ha, cross(vec(B["r"]), hl)), mat(B["A"])))
+        inc_at(psi_s, B["axis"], cross(t, vec_at(s, B["axis"])))

@@ -31,5 +31,6 @@ COORDINATE = [
 # A mass on a node: slots of mass, centre, body reference point, inertia (six numbers; 0 for a point mass).
 MASS = [("node", "i8"), ("m", "i8"), ("com", "i8"), ("ref", "i8"), ("J", "i8")]
 
-# What a parameter direction touches at a node: bits of `touch`.
-GEOMETRY, INERTIA, CARRIED = 1, 2, 4
+# What a direction touches at a node (bits of `touch`), or what a pullback is asked for (bits of `want`): its joint's
+# geometry, its masses, anything proximal; at node 0: anything of that kind in the tree, or only markers.
+GEOMETRY, INERTIA, CARRIED, MARKERS = 1, 2, 4, 8
