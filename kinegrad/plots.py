@@ -58,7 +58,8 @@ def _panels(motion, names) -> list[tuple]:
 
             near = get_close_matches(name, known, 3) or known[:12]
             raise KinegradError(
-                f"{name!r} cannot be plotted; name markers, coordinates, 'energy' or 'constraints' (such as {', '.join(near)})."
+                f"{name!r} cannot be plotted; name markers, coordinates, 'energy' or 'constraints', such as "
+                f"{', '.join(near)}."
             )
     markers = [n for n in names if n in system.markers] if names else moving_markers(motion)
     coordinates = [n for n in names if n in system.coordinates]

@@ -173,7 +173,7 @@ def _status_text(status: int) -> str:
 
 
 def fingerprint(system) -> str:
-    """Sixteen hexadecimal digits that change with the layout of the equations: coordinates, rows, freedoms and slots."""
+    """Sixteen hexadecimal digits that change with the layout of the equations: coordinates, rows, freedoms, slots."""
     rows = [(row.name, row.number) for row in system.rows]
     freedoms = [freedom.name for freedom in system.freedoms]
     parts = (system.kind, system.coordinates, rows, freedoms, system.slots.names, system.objectives, system.cut)
@@ -197,8 +197,8 @@ def load(path: str | Path) -> Motion:
                 raise KinegradError(f"{str(path)!r} is no result of kinegrad; load what Motion.save or --out wrote.")
             if version != FORMAT:
                 raise KinegradError(
-                    f"{str(path)!r} has format {version} of kinegrad {file.attrs['kinegrad']}, and this version reads format "
-                    f"{FORMAT}; simulate again, or use that version."
+                    f"{str(path)!r} has format {version} of kinegrad {file.attrs['kinegrad']}, and this version reads "
+                    f"format {FORMAT}; simulate again, or use that version."
                 )
             return _read(file, path)
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError) as error:
@@ -212,12 +212,13 @@ def _read(file, path: Path) -> Motion:
     from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
 
     model = Model.from_yaml_text(file["model"].asstr()[()])
-    values = dict(zip(_labels(file, "parameter"), _array(file, "parameter_value").tolist(), strict=True))
+    labels = _labels(file, "parameter")
+    values = dict(zip(labels, _array(file, "parameter_value", len(labels)).tolist(), strict=True))
     system = joint(model, cut=json.loads(file.attrs["cut"]), values=values)
     if fingerprint(system) != file.attrs["fingerprint"]:
         raise KinegradError(
-            f"{str(path)!r} was written by kinegrad {file.attrs['kinegrad']}, which set up the equations in another way than "
-            "this version; simulate the model again."
+            f"{str(path)!r} was written by kinegrad {file.attrs['kinegrad']}, which set up the equations in another "
+            "way than this version; simulate the model again."
         )
     formulation, integrator = (
         table[plain["type"]](**plain)
@@ -226,31 +227,41 @@ def _read(file, path: Path) -> Motion:
             (INTEGRATORS, json.loads(file.attrs["integrator"])),
         )
     )
-    t, hs = _array(file, "time"), _array(file, "step_size")
+    scheme = scheme_for(system, formulation, integrator)
+    states = len(file["time"])
+    steps = len(file["step_end"]) if "step_end" in file else 0
+    t = _array(file, "time", states)
     return Motion(
         system=system,
         formulation=formulation,
         integrator=integrator,
-        scheme=scheme_for(system, formulation, integrator),
+        scheme=scheme,
         t=t,
-        traj=_array(file, "state_value"),
-        ts=np.concatenate([t[:1], _array(file, "step_end")]),
-        hs=hs,
+        traj=_array(file, "state_value", states, scheme.row_size),
+        ts=np.concatenate([t[:1], _array(file, "step_end", steps)]),
+        hs=_array(file, "step_size", steps),
         stride=int(file.attrs["stride"]),
-        iterations=_array(file, "iterations").astype(np.int64),
-        flags=_array(file, "flags").astype(np.int64),
-        objectives=dict(zip(_labels(file, "objective"), _array(file, "objective_value").tolist(), strict=True)),
+        iterations=_array(file, "iterations", steps).astype(np.int64),
+        flags=_array(file, "flags", steps).astype(np.int64),
+        objectives=dict(
+            zip(system.objectives, _array(file, "objective_value", len(system.objectives)).tolist(), strict=True)
+        ),
         cpu_s=float(file.attrs["cpu_s"]),
         status=int(file.attrs["status"]),
-        s=_array(file, "slot_value"),
+        s=_array(file, "slot_value", len(system.slots)),
         step=float(file.attrs["step"]),
         t_end=float(file.attrs["t_end"]),
     )
 
 
-def _array(file, name: str) -> np.ndarray:
-    """The numbers of a variable; none when it is absent, since empty ones are not written."""
-    return file[name][()] if name in file else np.zeros(0)
+def _array(file, name: str, *shape: int) -> np.ndarray:
+    """The numbers of a variable, which must have this shape; one without entries is not in the file."""
+    if 0 in shape:
+        return np.zeros(shape)
+    found = file[name].shape
+    if found != shape:
+        raise ValueError(f"{name!r} has the shape {found} instead of {shape}")
+    return file[name][()]
 
 
 def _labels(file, name: str) -> list[str]:

@@ -43,7 +43,7 @@ def readme_command(name):
     return block
 
 
-@pytest.mark.parametrize(("name", "job"), [("try", "kinegrad check"), ("test", "python -m pytest")])
+@pytest.mark.parametrize(("name", "job"), [("try", "kinegrad demo"), ("test", "python -m pytest")])
 def test_readme_commands_are_one_line_each_and_start_from_nothing(name, job):
     command = readme_command(name)
     assert command.count("\n") == 1

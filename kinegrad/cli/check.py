@@ -31,8 +31,8 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
     if found.singular:
         nearby = " and ".join(map(str, found.nearby))
         problems.append(
-            f"The assembled position is singular: it has {found.dof} degrees of freedom, and positions next to it {nearby}; "
-            "start from another position."
+            f"The assembled position is singular: it has {found.dof} degrees of freedom, and positions next to it "
+            f"{nearby}; start from another position."
         )
     data = {
         "title": description.title or None,

@@ -13,8 +13,8 @@ from kinegrad.cli.options import Json
 MODEL = Path(__file__).parents[1] / "data" / "five_bar.yaml"
 VARIANT = "printed"  # the data as rounded for print, on which the published tables stand
 METHODS = ("direct", "discrete-adjoint")
-#: Derivatives of psi1, psi2, psi3 by L_s1, L_s2, m_A1, r_G, L_A1 in the published tables (7.4 to 7.6), in the rows of the
-#: scheme that is run here: ALI3-P in joint coordinates, direct differentiation.
+#: Derivatives of psi1, psi2, psi3 by L_s1, L_s2, m_A1, r_G, L_A1 in the published tables (7.4 to 7.6), in the rows of
+#: the scheme that is run here: ALI3-P in joint coordinates, direct differentiation.
 PUBLISHED = {
     "psi1": ("-4.228", "3.212", "0.3186", "0.4423", "3.359"),
     "psi2": ("-15.45", "50.32", "0.9700", "0.7454", "-27.37"),
@@ -85,15 +85,16 @@ def _rounds_to(value: float, text: str) -> bool:
 def _show(console, data: dict) -> None:
     from rich.table import Table
 
+    speed = f"{data['us_per_step']:.2g} µs each, energy drift {data['energy_drift']:.1e} J"
     console.print(
         f"{data['title']}: four moving bars, five revolute joints, two springs and gravity, 5 s in steps of 1 ms.\n"
-        f"Simulation: {data['steps']} steps, {data['us_per_step']:.2g} µs each, energy drift {data['energy_drift']:.1e} J.\n"
+        f"Simulation: {data['steps']} steps, {speed}.\n"
     )
     console.print(
-        "Three integrals along the path of point 2 (psi1 squared distance from its start, psi2 squared velocity, psi3 squared "
-        "acceleration), differentiated by the natural lengths of the springs (L_s1, L_s2) and by the mass, centre of mass "
-        f"and length of the first bar (m_A1, r_G, L_A1). Data: variant {data['variant']!r}, rounded to four decimals as for "
-        "the published tables."
+        "Three integrals along the path of point 2 (psi1 squared distance from its start, psi2 squared velocity, psi3 "
+        "squared acceleration), differentiated by the natural lengths of the springs (L_s1, L_s2) and by the mass, "
+        f"centre of mass and length of the first bar (m_A1, r_G, L_A1). Data: variant {data['variant']!r}, rounded to "
+        "four decimals as for the published tables."
     )
     table = Table("objective", "by", "direct", "discrete adjoint", "published", "")
     for objective, row in data["agrees"].items():

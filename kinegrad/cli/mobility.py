@@ -1,4 +1,4 @@
-"""How a mechanism can move: rank of its constraints where it is assembled and nearby, and which rows say nothing new."""
+"""How a mechanism can move: rank of its constraints where it is assembled and nearby, and which rows add nothing."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def mobility(system: System) -> Mobility:
     rng = np.random.default_rng(0)
     nearby = []
     for _ in range(NEARBY):
-        work["q"][:] = q + AMOUNT * rng.uniform(-1.0, 1.0, system.n)
-        if _close_rows(system, work) <= ASSEMBLED:
+        work["q"][:] = q
+        if _disturb(system, work, rng) <= ASSEMBLED:
             nearby.append(system.n - len(_rows(system, work, independent_rows, RANK_TOLERANCE)[0]))
     names = tuple(row.name for row in system.rows if row.name in redundant)
     return Mobility(system.n - len(kept), tuple(nearby), names, problem)
@@ -72,27 +72,43 @@ def _assemble(system: System, work: Workspace) -> str:
     When the freedoms cannot be held the rows alone are closed, to tell too many freedoms from a mechanism that does
     not close.
     """
-    from kinegrad.kinematics.start import check_freedoms, solve_position
+    from kinegrad.kinematics.start import solve_position
 
     guess = system.guess(system, work["s"])
     work["par"][:] = 0.0
     work["q"][:] = guess
-    failure = None
     try:
         solve_position(system, work)
-    except AssemblyError as error:
+        return _complaint(system, work)
+    except AssemblyError:
         work["q"][:] = guess
         if _close_rows(system, work) > ASSEMBLED:
             raise
-        failure = error
+        assembled = work["q"].copy()
+        _disturb(system, work, np.random.default_rng(1))  # the guess may be singular, and then has other freedoms
+        complaint = _complaint(system, work)
+        if not complaint:
+            raise
+        work["q"][:] = assembled
+        return complaint
+
+
+def _complaint(system: System, work: Workspace) -> str:
+    """What is wrong with the degrees of freedom given, at the position in the workspace."""
+    from kinegrad.kinematics.start import check_freedoms
+
     _evaluate(system, work, freedoms=1)
     try:
         check_freedoms(system, work)
     except AssemblyError as error:
         return error.problems[0].sentence
-    if failure is not None:
-        raise failure
     return ""
+
+
+def _disturb(system: System, work: Workspace, rng) -> float:
+    """Moves to a random position nearby that is assembled again; returns its largest residual."""
+    work["q"][:] += AMOUNT * rng.uniform(-1.0, 1.0, system.n)
+    return _close_rows(system, work)
 
 
 def _evaluate(system: System, work: Workspace, freedoms: int = 0) -> None:

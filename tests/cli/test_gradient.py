@@ -1,0 +1,171 @@
+"""``kinegrad gradient``: methods, parameters, objectives, every number, and the check by differences."""
+
+import numpy as np
+import pytest
+
+from kinegrad.cli.differences import by_differences, relative_differences
+
+EXACT = {  # converged derivatives of the five-bar; the trapezoidal rule of 1 ms is 2e-4 off at most
+    "psi1": [-4.2288108552, 3.2116041030, 0.3186566756, 0.4423506782, 3.3598099204],
+    "psi2": [-15.452069070, 50.308784851, 0.9701235491, 0.7456023208, -27.359239952],
+    "psi3": [221.64006823, 2436.6073476, -32.497522711, -85.656718512, -2546.5902029],
+}
+
+
+@pytest.mark.parametrize("method", ["direct", "discrete-adjoint"])
+def test_five_bar_prints_the_contract(report, five_bar, method):
+    found = report("gradient", five_bar, "--method", method)
+    assert found.keys() == {"objectives", "gradient", "method", "cpu_s", "simulation_cpu_s"}
+    assert found["method"] == method
+    assert found["objectives"]["psi1"] == pytest.approx(0.72687746131, rel=1e-6)
+    for objective, row in EXACT.items():
+        assert list(found["gradient"][objective]) == ["L_s1", "L_s2", "m_A1", "r_G", "L_A1"]
+        assert list(found["gradient"][objective].values()) == pytest.approx(row, rel=2e-4)
+    assert 0.0 < found["simulation_cpu_s"] < found["cpu_s"]
+
+
+def test_methods_agree(report, five_bar):
+    direct, adjoint = (
+        report("gradient", five_bar, "--method", method, "--t-end", 0.5)["gradient"]
+        for method in ("direct", "discrete-adjoint")
+    )
+    for objective, row in direct.items():
+        scale = max(map(abs, row.values()))
+        for name, value in row.items():
+            assert abs(value - adjoint[objective][name]) < 1e-8 * max(abs(value), 1e-3 * scale)
+
+
+def test_lists_entries_and_single_objectives(report, pendulum):
+    path = pendulum()
+    whole = report("gradient", path, "--wrt", "u,m", "--objective", "last")
+    assert list(whole["objectives"]) == ["last"] == list(whole["gradient"])
+    row = whole["gradient"]["last"]
+    assert list(row) == ["u", "m"] and len(row["u"]) == 2
+    entry = report("gradient", path, "--wrt", "u[1]", "--wrt", "m", "--objective", "last")["gradient"]["last"]
+    assert list(entry) == ["u[1]", "m"]
+    assert entry["u[1]"] == pytest.approx(row["u"][1], rel=1e-12)
+    assert list(report("gradient", path, "--wrt", "m")["gradient"]) == ["travel", "last"]
+
+
+def test_one_objective_leaves_the_loop_cut_where_it_was(report, five_bar):
+    whole = report("gradient", five_bar, "--t-end", 0.1)["gradient"]["psi2"]
+    alone = report("gradient", five_bar, "--t-end", 0.1, "--objective", "psi2")["gradient"]["psi2"]
+    assert alone == pytest.approx(whole, rel=1e-12)
+
+
+def test_every_number_of_the_model(report, five_bar):
+    """A parameter that stands in one place only has the derivative of that number."""
+    found = report("gradient", five_bar, "--all", "--t-end", 0.2)
+    named = report("gradient", five_bar, "--t-end", 0.2)["gradient"]
+    assert found["method"] == "discrete-adjoint"
+    for objective, row in found["gradient"].items():
+        assert len(row) > 60
+        assert row["forces.spring_1.natural_length"] == pytest.approx(named[objective]["L_s1"], rel=1e-8)
+        assert row["bodies.bar_A1.mass"] == pytest.approx(named[objective]["m_A1"], rel=1e-8)
+        assert row["bodies.bar_A1.markers.P1.x"] == pytest.approx(named[objective]["L_A1"], rel=1e-8)
+
+
+def test_check_by_differences(report, command, pendulum):
+    path = pendulum()
+    found = report("gradient", path, "--wrt", "m,L,u", "--check")
+    for objective in ("travel", "last"):
+        entries = found["check"][objective]
+        assert list(entries) == ["m", "L", "u"] and len(entries["u"]) == 2
+        assert max([entries["m"], entries["L"], *entries["u"]]) < 1e-7
+    code, out, _ = command("gradient", path, "--wrt", "m", "--check")
+    assert code == 0 and "Against differences" in out and "direct: " in out
+
+
+def test_a_wrong_gradient_has_a_negative_verdict(report, pendulum, monkeypatch):
+    import kinegrad.sensitivity.gradient as module
+
+    right = module._direct
+    monkeypatch.setattr(module, "_direct", lambda *arguments: right(*arguments) * (1.0 + 1e-4))
+    found = report("gradient", pendulum(), "--wrt", "m,L", "--check", code=1)
+    assert found["check"]["travel"]["m"] == pytest.approx(1e-4, rel=1e-2)
+
+
+def test_no_difference_where_the_model_cannot_run(report, pendulum):
+    """Below zero the torque is not defined: one side of every difference fails."""
+    path = pendulum(("idle: 3", "edge: 0"), ("u[0]*sin(t)", "edge**1.5"))
+    note = "Note: no difference by 'edge' could be formed: the model does not run with values near the one it has.\n"
+    found = report("gradient", path, "--wrt", "edge", "--check", code=1, err=note)
+    assert found["check"]["travel"]["edge"] is None and found["gradient"]["travel"]["edge"] == 0.0
+
+
+def test_parameter_that_nothing_depends_on(report, pendulum):
+    note = "Note: nothing in the model depends on the parameter 'idle'; its derivatives are zero.\n"
+    for method in ("direct", "discrete-adjoint"):
+        found = report("gradient", pendulum(), "--wrt", "idle,m", "--method", method, err=note)
+        assert found["gradient"]["travel"]["idle"] == 0.0 != found["gradient"]["travel"]["m"]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--method", "continuous-adjoint"], ["'continuous-adjoint'", "direct", "discrete-adjoint"]),
+        (["--method", "guess"], ["'guess'", "direct"]),
+        (["--objective", "trave"], ["'trave'", "travel, last"]),
+        (["--wrt", "half"], ["'half'", "derived"]),
+        (["--wrt", "mass"], ["'mass'"]),
+        (["--wrt", "u[2]"], ["u[2]"]),
+        (["--wrt", "m,m"], ["'m'", "twice"]),
+        (["--wrt", "m,,L"], ["--wrt"]),
+        ([], ["--wrt", "design"]),
+        (["--all", "--wrt", "m"], ["--all", "--wrt"]),
+        (["--all", "--method", "direct"], ["--all", "discrete-adjoint"]),
+        (["--all", "--check"], ["--all", "--check"]),
+        (["--wrt", "m", "--out", "missing/m.nc"], ["missing"]),
+        (["--wrt", "m", "--formulation", "penalty"], ["'penalty'"]),
+    ],
+)
+def test_refused_by_name(command, pendulum, options, named):
+    code, out, err = command("gradient", pendulum(), *options)
+    assert (code, out) == (2, "") and err.count("\n") == 1, err
+    assert "fault in kinegrad" not in err
+    for text in named:
+        assert text in err
+
+
+def test_a_model_without_objectives(command, pendulum):
+    path = pendulum(("objectives: {travel: {integral: norm2(rod.tip.velocity)}, last: {final: rod.tip.x}}\n", ""))
+    code, _, err = command("gradient", path, "--wrt", "m")
+    assert code == 2 and "no objectives" in err
+
+
+def test_a_failed_simulation_is_saved_here_too(command, pendulum, tmp_path):
+    path = pendulum(("u[0]*sin(t)", "log(0.1 - t)"))
+    code, _, err = command("gradient", path, "--wrt", "m", "--out", tmp_path / "m.nc")
+    assert code == 2 and "0.099" in err and (tmp_path / "m.nc").exists()
+
+
+def test_relative_differences_measure_small_entries_by_their_row():
+    matrix = np.array([[1.0, 1e-9, 0.0], [0.0, 0.0, 0.0]])
+    reference = matrix + np.array([[1e-6, 1e-9, 0.0], [1e-9, 0.0, np.nan]])
+    found = relative_differences(matrix, reference)
+    assert found[0] == pytest.approx([1e-6, 1e-6, 0.0]) and found[1, :2] == pytest.approx([1e-9, 0.0])
+    assert np.isnan(found[1, 2])
+
+
+def test_differences_are_those_of_a_closed_form(pendulum):
+    """Free fall: the end of a floating body is z0 + v t + g t²/2, exact in the trapezoidal rule."""
+    import kinegrad as kg
+
+    model = kg.Model(
+        parameters={"g": -9.81, "v": 2.0},
+        bodies={"ball": kg.Body(mass=1.0, inertia=(1.0, 1.0, 1.0), markers={"c": (0, 0, 0)})},
+        joints={"free": kg.Floating(between=("ground.o", "ball.c"))},
+        ground={"markers": {"o": (0, 0, 0)}},
+        forces={"gravity": kg.Gravity(acceleration=(0, 0, "g"))},
+        degrees_of_freedom={
+            "free": {
+                "position": [0, 0, 0],
+                "velocity": [0, 0, "v"],
+                "rotation": [0, 0, 0],
+                "angular_velocity": [0, 0, 0],
+            }
+        },
+        objectives={"height": {"final": "ball.c.z"}},
+    )
+    motion = kg.simulate(kg.joint(model), t_end=0.4, step=0.01)
+    assert by_differences(motion, ["g", "v"])[0] == pytest.approx([0.08, 0.4], rel=1e-9)

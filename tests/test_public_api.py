@@ -1,0 +1,51 @@
+"""The public names, so that a change of them shows in a diff."""
+
+import subprocess
+import sys
+
+import kinegrad as kg
+
+NAMES = """
+ALI3P Angle AssemblyError AxisInertia Body Cardan Coincidence Cylindrical Distance Dot Driver ExpressionError
+Fixed Floating FloatingStart Force FrameMarker Freedom Gradient Gravity Ground Guidance KinegradError Linear
+Link MatrixR Model ModelError Motion Newmark Objective Planar PointMarker PointMass Pose Prismatic Problem
+Revolute RungeKutta4 Screw Simulation SimulationError Spherical SphericalStart Spline Spring Torque
+VectorMarker __version__ box cylinder gradient joint load rod rotations simulate sphere
+"""
+
+
+def test_public_names():
+    assert sorted(kg.__all__) == NAMES.split()
+    assert len(set(kg.__all__)) == len(kg.__all__)
+
+
+def test_every_element_of_a_model_is_public():
+    from kinegrad.model.constraints import CONSTRAINTS
+    from kinegrad.model.forces import FORCES
+    from kinegrad.model.joints import JOINTS
+
+    for kind in (*JOINTS.values(), *FORCES.values(), *CONSTRAINTS.values()):
+        assert getattr(kg, kind.__name__) is kind
+
+
+def test_what_is_public_runs():
+    """Formulations and integrators are public when a simulation can use them."""
+    from kinegrad.dynamics.schemes import SCHEMES
+    from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
+
+    for position, table in enumerate((FORMULATIONS, INTEGRATORS)):
+        offered = {key[position] for key in SCHEMES}
+        assert {kind.__name__ for name, kind in table.items() if name in offered} == {
+            kind.__name__ for kind in table.values() if kind.__name__ in kg.__all__
+        }
+
+
+def test_a_module_does_not_hide_the_function_of_its_name():
+    """Whatever is imported first, kg.simulate is the function."""
+    program = (
+        "import kinegrad.simulate, kinegrad.sensitivity.gradient, kinegrad.rotations, kinegrad as kg\n"
+        "assert callable(kg.simulate) and callable(kg.gradient) and callable(kg.joint), kg.simulate\n"
+        "from kinegrad import rotations, simulate\n"
+        "assert simulate is kg.simulate and rotations is kg.rotations and callable(rotations.p_from_A)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
