@@ -73,3 +73,18 @@ def test_links_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
         if not target.startswith("https://"):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_readme_program_does_what_its_comments_say(tmp_path, monkeypatch):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (model,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.M | re.S)
+    (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pendulum.yaml").write_text(model)
+    names = {}
+    exec(program, names)
+    assert names["motion"].marker("rod.tip").position.shape == (2001, 3)
+    gradient = names["gradient"]
+    by_length = names["kg"].gradient(names["motion"], wrt=["L"])["travel", "L"]
+    assert gradient["travel", "L"] == pytest.approx(by_length, rel=1e-8)
+    assert len(gradient.by_number()["travel"]) > 10 and (tmp_path / "swing.nc").exists()

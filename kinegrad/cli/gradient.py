@@ -71,9 +71,9 @@ def gradient(
         motion = job.simulate(progress)
     job.write(motion)
     short = job.simulate(t_end=min(motion.t_end, 2.0 * motion.step), step=motion.step, output_step=motion.step)
-    differentiate(short, wrt=labels, method=chosen)  # loads the compiled code before the clock starts
+    differentiate(short, wrt=labels, method=chosen, every_slot=all_)  # loads the compiled code before the clock starts
     with Progress("Gradient") as progress:
-        result = differentiate(motion, wrt=labels, method=chosen, progress=progress)
+        result = differentiate(motion, wrt=labels, method=chosen, every_slot=all_, progress=progress)
     data = {
         "objectives": {name: float(value) for name, value in result.values.items()},
         "gradient": result.by_number() if all_ else _by_name(system, names, result.values, result.matrix),

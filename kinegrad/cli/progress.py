@@ -8,19 +8,25 @@ PATIENCE = 2.0  # seconds before the bar appears
 
 
 class Progress:
-    """A context whose value is called with the fraction done; it stays silent while the work is short."""
+    """A context whose value is called with the fraction done; it stays silent while the work is short.
+
+    The clock starts with the first call, so that compilation before it does not count as work.
+    """
 
     def __init__(self, what: str, patience: float = PATIENCE):
         self.what = what
         self.patience = patience
         self._bar = None
+        self._begin = None
 
     def __enter__(self) -> Progress:
-        self._begin = time.monotonic()
         return self
 
     def __call__(self, fraction: float) -> None:
-        if self._bar is None and fraction < 1.0 and time.monotonic() - self._begin > self.patience:
+        now = time.monotonic()
+        if self._begin is None:
+            self._begin = now
+        if self._bar is None and fraction < 1.0 and now - self._begin > self.patience:
             self._bar = _bar()
             self._bar.start()
             self._task = self._bar.add_task(self.what, total=1.0)

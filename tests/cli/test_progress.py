@@ -1,5 +1,7 @@
 """The bar appears for long work only, and on standard error."""
 
+import time
+
 from kinegrad.cli.progress import Progress
 
 
@@ -18,7 +20,9 @@ def test_long_work_shows_a_bar_on_standard_error(capsys):
     assert out == "" and "Work" in err and "100 %" in err
 
 
-def test_work_that_ends_at_once_after_a_long_wait_shows_nothing(capsys):
-    with Progress("Work", patience=0.0) as progress:
+def test_the_clock_starts_with_the_work(capsys):
+    with Progress("Work", patience=0.05) as progress:
+        time.sleep(0.1)
+        progress(0.5)
         progress(1.0)
     assert capsys.readouterr() == ("", "")
