@@ -178,3 +178,13 @@ def test_results_of_other_versions(saved):
         file.attrs["format"] = 99
     with pytest.raises(kg.KinegradError, match="format 99"):
         kg.load(saved)
+
+
+@pytest.mark.parametrize("integrator", [kg.Newmark(), kg.RungeKutta4()], ids=lambda integrator: integrator.type)
+def test_other_schemes_come_back_with_their_own_states(motion, tmp_path, integrator):
+    run = kg.simulate(motion.system, kg.MatrixR(tolerance=1e-11), integrator)
+    loaded = kg.load(run.save(tmp_path / "run.nc"))
+    assert (loaded.formulation, loaded.integrator) == (run.formulation, run.integrator)
+    np.testing.assert_array_equal(loaded.qdd, run.qdd)
+    found, expected = (kg.gradient(m, wrt=["L"], method="discrete-adjoint").matrix for m in (loaded, run))
+    np.testing.assert_array_equal(found, expected)
