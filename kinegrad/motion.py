@@ -10,7 +10,7 @@ import numpy as np
 
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
-from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, TIME
+from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
 
 
 @dataclass(frozen=True)
@@ -170,27 +170,14 @@ class Motion:
 
 def replay(motion: Motion, rows, with_markers: bool = True) -> dict[str, np.ndarray]:
     """Marker quantities (rows, markers, 3, 3), energies (rows, 3) and constraint violations (rows, 3)."""
-    system, m = motion.system, motion.system.m
+    from kinegrad.kernels.replay import replay as run
+
+    system, rows = motion.system, list(rows)
     work = system.workspace(s=motion.s, every_marker=with_markers)
     states = motion.scheme.motion(motion.traj)
-    mk = work["mk"]
-    par, q, v, vp, ap, lam = (work[k] for k in ("par", "q", "v", "vp", "ap", "lam"))
-    J, Phi, Phi_t, c = (work[k][:m] for k in ("J", "Phi", "Phi_t", "c"))
-    markers = np.zeros((len(rows) if with_markers else 0, len(mk), 3, 3))
+    q, qd, qdd, lam = (np.ascontiguousarray(states[name][rows]) for name in ("q", "qd", "qdd", "lam"))
+    markers = np.zeros((len(rows), len(work["mk"]) if with_markers else 0, 3, 3))
     energy, violation = np.zeros((len(rows), 3)), np.zeros((len(rows), 3))
-    work["flag"][FREEDOMS] = 0
-    for i, row in enumerate(rows):
-        par[TIME] = motion.t[row]
-        q[:], lam[:m] = states["q"][row], states["lam"][row]
-        v[:] = vp[:] = states["qd"][row]
-        ap[:] = states["qdd"][row]
-        work.call(EVALUATE)
-        work.call(ENERGY)
-        energy[i] = work["energy"]
-        if m:
-            work.call(BIAS)
-            violation[i] = [np.abs(x).max() for x in (Phi, J @ vp + Phi_t, J @ ap + c)]
-        if with_markers:
-            work.call(OBSERVE)
-            markers[i, :, 0], markers[i, :, 1], markers[i, :, 2] = mk["x"], mk["xd"], mk["xdd"]
+    fn = work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
+    run(fn, work.pointer, system.m, motion.t[rows], q, qd, qdd, lam, markers, energy, violation)
     return {"markers": markers, "energy": energy, "violation": violation}

@@ -71,7 +71,7 @@ def simulate(
     ts[:-1] = np.arange(len(hs)) * step
     ts[-1] = t_end
     n_steps = len(hs)
-    rows = n_steps // stride + 1
+    rows = n_steps // stride + 1 + (n_steps % stride > 0)
     traj = np.zeros((rows, scheme.row_size), number)
     iterations = np.zeros(n_steps, np.int64)
     flags = np.zeros(n_steps, np.int64)
@@ -86,7 +86,7 @@ def simulate(
     done, status, cpu = 0, OK, 0.0
     while done < n_steps:
         last = min(done + chunk, n_steps)
-        piece = traj[done // stride : last // stride + 1]
+        piece = traj[done // stride : last // stride + 1]  # the last state is added below when it is off the grid
         clock = time.thread_time()
         status, count = scheme.advance(
             work, fn, ts[done : last + 1], hs[done:last], True, final, psi, g_last, stride, piece, iterations[done:last],
@@ -99,7 +99,11 @@ def simulate(
         if progress is not None:
             progress(done / n_steps)
     kept = done // stride + 1
-    times = ts[: done + 1 : stride][:kept]
+    times = ts[: done + 1 : stride]
+    if status == OK and done % stride:
+        scheme.begin(work, traj[kept])
+        kept += 1
+        times = np.append(times, ts[done])
     motion = Motion(
         system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=times, traj=traj[:kept],
         ts=ts[: done + 1], hs=hs[:done], stride=stride, iterations=iterations[:done], flags=flags[:done],
@@ -145,9 +149,13 @@ def _number(system: System, name: str, value) -> float:
 def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[np.ndarray, int]:
     """Step sizes that meet t_end, the last one shortened, and the number of steps between outputs."""
     if step > t_end * (1.0 + 1e-12):
-        raise KinegradError(f"The step is {step:g} s and the span {t_end:g} s; choose a step that is not larger than t_end.")
+        raise KinegradError(
+            f"The step is {step:g} s and the span {t_end:g} s; choose a step that is not larger than t_end."
+        )
     if t_end / step > MAX_STEPS:
-        raise KinegradError(f"A step of {step:g} s over {t_end:g} s makes {t_end / step:.3g} steps; at most 1e9 are allowed.")
+        raise KinegradError(
+            f"A step of {step:g} s over {t_end:g} s makes {t_end / step:.3g} steps; at most 1e9 are allowed."
+        )
     whole = int(np.floor(t_end / step * (1.0 + 1e-12)))
     rest = t_end - whole * step
     hs = np.full(whole, step)
@@ -157,5 +165,7 @@ def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[np.
     if output_step is not None:
         stride = round(output_step / step)
         if stride < 1 or abs(stride * step - output_step) > 1e-9 * output_step:
-            raise KinegradError(f"output_step is {output_step:g} s, which is not a whole number of steps of {step:g} s.")
+            raise KinegradError(
+                f"output_step is {output_step:g} s, which is not a whole number of steps of {step:g} s."
+            )
     return hs, stride

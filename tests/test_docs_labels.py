@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs" / "theory").glob("*.md"))
 SOURCES = sorted((ROOT / "kinegrad").rglob("*.py"))
 
-LABEL = r"[A-Z]{3}-\d+"
+LABEL = r"[A-Z]{2,3}-\d+"
 # The first cell of a table row, bold text, or a LaTeX tag.
 DEFINITION = re.compile(
     rf"^\|\s*\(?({LABEL})\)?\s*\||\*\*\(?({LABEL})\)?\*\*|\\tag\{{({LABEL})\}}",
@@ -29,7 +29,7 @@ def definitions(text):
 def citations(text, prefixes=()):
     """The labels a text cites: in brackets, or anywhere if they begin like a defined one."""
     found = {label for match in BRACKETS.finditer(text) for label in re.findall(LABEL, match[1])}
-    return found | {label for label in re.findall(rf"\b{LABEL}\b", text) if label[:3] in prefixes}
+    return found | {label for label in re.findall(rf"\b{LABEL}\b", text) if label.split("-")[0] in prefixes}
 
 
 def docstrings(source):
@@ -52,7 +52,7 @@ def test_labels_are_defined_once(defined):
 @pytest.mark.parametrize("path", SOURCES + PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_cited_labels_are_defined(path, defined):
     text = path.read_text(encoding="utf-8")
-    cited = citations(docstrings(text) if path.suffix == ".py" else text, {label[:3] for label in defined})
+    cited = citations(docstrings(text) if path.suffix == ".py" else text, {label.split("-")[0] for label in defined})
     missing = sorted(cited - set(defined))
     assert not missing, (
         f"{path.name} cites {', '.join(missing)}: define it on a page of docs/theory (see docs/notation.md)"

@@ -86,7 +86,9 @@ class Closures:
             which = f" in body {i}" if frames[0] is not frames[1] else ""
             result.append(
                 [
-                    self.elements.vector(body, slots.scalars(f"{path} {'xyz'[j]}{which}", [frame[3 * r + j] for r in range(3)]))
+                    self.elements.vector(
+                        body, slots.scalars(f"{path} {'xyz'[j]}{which}", [frame[3 * r + j] for r in range(3)])
+                    )
                     for j in range(3)
                 ]
             )

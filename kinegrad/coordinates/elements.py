@@ -18,7 +18,16 @@ from kinegrad.expressions.syntax import Expression
 from kinegrad.kernels.records import COINCIDENCE, CROSS, DISTANCE, DOT, MEASURE
 from kinegrad.model import names
 from kinegrad.model.bodies import FrameMarker, VectorMarker
-from kinegrad.model.constraints import Angle, Coincidence, Distance, Dot, FloatingStart, Guidance, Linear, SphericalStart
+from kinegrad.model.constraints import (
+    Angle,
+    Coincidence,
+    Distance,
+    Dot,
+    FloatingStart,
+    Guidance,
+    Linear,
+    SphericalStart,
+)
 from kinegrad.model.forces import Gravity, Spline, Spring, Torque
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import SlotBuilder
@@ -100,7 +109,10 @@ class Elements:
 
     def axes(self, body: str) -> list[int]:
         """The three axes of a body's frame as markers."""
-        return [self.vector(body, self.slots.scalars(f"axis {k}", list(map(self.slots.graph.constant, AXES[k])))) for k in range(3)]
+        return [
+            self.vector(body, self.slots.scalars(f"axis {k}", list(map(self.slots.graph.constant, AXES[k]))))
+            for k in range(3)
+        ]
 
     def scalar(self, marker: int, component: int) -> int:
         """Component of a marker."""
@@ -321,7 +333,9 @@ class Elements:
                 self.expression_row(name, formula, total)
             elif isinstance(c, Guidance) and c.marker:
                 for k, component in enumerate("xyz"):
-                    self._guided(f"{name}.{component}", f"{path}.value.{component}", f"{c.marker}.{component}", c.value[k])
+                    self._guided(
+                        f"{name}.{component}", f"{path}.value.{component}", f"{c.marker}.{component}", c.value[k]
+                    )
             else:
                 self._guided(name, f"{path}.value", c.measure, c.value)
         for name, driver in self.model.drivers.items():

@@ -49,7 +49,10 @@ class Lowering:
         self.euler: dict[str, tuple[int, float]] = {}
         self.masses: list[dict] = []
         self.elements = Elements(
-            model, self.parameters, lambda body: (self.tip[body], self.reference[body]), lambda j, c: self.index.get((j, c))
+            model,
+            self.parameters,
+            lambda body: (self.tip[body], self.reference[body]),
+            lambda j, c: self.index.get((j, c)),
         )
         self.slots = self.elements.slots
 
@@ -106,7 +109,9 @@ class Lowering:
             joint_ = self.model.joints[edge.joint]
             if joint_.type == "screw":
                 where = f"joints.{edge.joint}"
-                raise ModelError(Problem(f"joint {edge.joint!r} is a screw, which the joint set cannot move yet.", where))
+                raise ModelError(
+                    Problem(f"joint {edge.joint!r} is a screw, which the joint set cannot move yet.", where)
+                )
             motions = MOTIONS[joint_.type](self, edge.joint, joint_)
             before, after = joint_frames(self.slots, f"joints.{edge.joint}", joint_)
             ends = tuple(self.elements.position_slot(name)[1] for name in joint_.between)
@@ -261,7 +266,9 @@ def _records(dtype_fields, dicts, number) -> np.ndarray:
     return out
 
 
-def arrays(system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict[str, np.ndarray]:
+def arrays(
+    system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool
+) -> dict[str, np.ndarray]:
     """Tables and scratch of a workspace, with columns of the markers for the directions ds; `wanted`: slots of a pullback."""
     from kinegrad.kernels.elements.layout import N_PARTS
     from kinegrad.kernels.joint.records import COORDINATE, MASS, NODE

@@ -81,7 +81,13 @@ def force_tapes(formula: Formula, forces: dict[int, Scalar]) -> tuple[list[Tape]
     ud = [u[1] for u in formula.scalars.values()]
     slots = list(formula.slots.values())
     g = formula.graph
-    all_ = [*F, *_partials(g, F, formula.u), *_partials(g, F, ud), *_partials(g, F, [formula.w]), *_partials(g, F, slots)]
+    all_ = [
+        *F,
+        *_partials(g, F, formula.u),
+        *_partials(g, F, ud),
+        *_partials(g, F, [formula.w]),
+        *_partials(g, F, slots),
+    ]
     return [Tape.build(F, formula.inputs()), Tape.build(all_, formula.inputs())], [order.index(k) for k in forces]
 
 
@@ -121,7 +127,13 @@ class LawTables:
 
     def add(self, formula: Formula, tapes: Sequence[Tape], targets: Sequence[int] = (), row: int = -1) -> dict:
         """A record of the table of laws."""
-        record = {"in0": len(self.ins), "sl0": len(self.slots), "t0": len(self.targets), "row": row, "w": formula.spline}
+        record = {
+            "in0": len(self.ins),
+            "sl0": len(self.slots),
+            "t0": len(self.targets),
+            "row": row,
+            "w": formula.spline,
+        }
         self.ins += list(formula.scalars)
         self.slots += list(formula.slots)
         self.targets += list(targets)

@@ -154,9 +154,7 @@ class Workspace:
             "energy": np.zeros(3, number),
         }
         arrays |= {name: np.zeros(size[k], number) for k, names in VECTORS.items() for name in names}
-        arrays |= {
-            name: np.zeros((size[a], size[b]), number) for (a, b), names in MATRICES.items() for name in names
-        }
+        arrays |= {name: np.zeros((size[a], size[b]), number) for (a, b), names in MATRICES.items() for name in names}
         wanted = np.ones(len(s), bool) if wanted is None else wanted
         arrays |= system.arrays(system, arrays["ds"], wanted, number, every_marker)
         self.arrays = arrays

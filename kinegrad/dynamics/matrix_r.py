@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.dynamics.scheme import Scheme, blocks, unblocked
-from kinegrad.kernels.products import BIAS, EVALUATE
+from kinegrad.kernels.products import BIAS, EVALUATE, POSITION
 
 
 class MatrixR(Scheme):
     """What the two integrators share; rows begin with q, v, a, lam of the state."""
 
-    needs = (EVALUATE, BIAS)
+    needs = (EVALUATE, BIAS, POSITION)
     explicit: bool
 
     def __init__(self, system, options):

@@ -27,9 +27,13 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
         can = sorted({i for f, i in SCHEMES if f == formulation.type})
         offered = sorted({f for f, _ in SCHEMES})
         if not can:
-            raise KinegradError(f"The formulation {formulation.type!r} is not available; choose from {', '.join(offered)}.")
+            raise KinegradError(
+                f"The formulation {formulation.type!r} is not available; choose from {', '.join(offered)}."
+            )
         reason = WHY_NOT.get(key, f"{integrator.type!r} is not available with it")
-        raise KinegradError(f"{formulation.type} with {integrator.type}: {reason}. Use {' or '.join(can)} with {formulation.type}.")
+        raise KinegradError(
+            f"{formulation.type} with {integrator.type}: {reason}. Use {' or '.join(can)} with {formulation.type}."
+        )
     return SCHEMES[key](system, numbers(formulation, system) | numbers(integrator, system))
 
 

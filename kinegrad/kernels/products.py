@@ -1,9 +1,11 @@
-"""The arrays that formulations and coordinate sets share, and the six functions a set offers.
+"""The arrays that formulations and coordinate sets share, and the seven functions a set offers.
 
 Sizes: n coordinates, m constraint rows, d freedom rows after them (r = m + d), p directions, N = n + p columns, o
 objectives.  Signs: R = M a + f + Phi_qᵀ lam with f = -Q.
 
-    EVALUATE    q, v, t  ->  M, f, Phi, Phi_t, Phi_q, and K: the lower triangle of about wk f_q + wc f_v
+    POSITION    q, t  ->  Phi, Phi_t, Phi_q
+    EVALUATE    q, v, t  ->  M, f, Phi, Phi_t, Phi_q, and K: the lower triangle of about wk f_q + wc f_v; with the flag
+                AT_POSITION it takes up what POSITION left at the same q
     BIAS        vp, ap = 0 at the q of the last EVALUATE  ->  c = Phidd at zero accelerations
     OBSERVE     vp, ap at the q of the last EVALUATE  ->  g
     LINEARISE   q; v, a, lam; vp, ap; dv, sv; da, sa  ->  M, C = f_v, R_z, Nv_z = (M dv + Phi_qᵀsv)_z, Na_z,
@@ -18,12 +20,12 @@ and Phidd_a = Phi_q need no arrays.
 
 from kinegrad.kernels.table import Layout
 
-EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY = range(6)
+EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION = range(7)
 
 # par: numbers a formulation hands over; flag: integers, the last one the status a function leaves.
 TIME, WK, WC, WEIGHT = range(4)
-FREEDOMS, OBJECTIVE, STATUS = range(3)
-N_PAR, N_FLAG = 4, 3
+FREEDOMS, OBJECTIVE, STATUS, AT_POSITION = range(4)
+N_PAR, N_FLAG = 4, 4
 
 VECTORS = {
     "n": ("q", "v", "a", "vp", "ap", "dv", "da", "f", "mu", "eta_v", "eta_a"),

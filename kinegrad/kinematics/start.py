@@ -56,7 +56,9 @@ def _residual(system: System, work: Workspace, z0: np.ndarray) -> np.ndarray:
     work["flag"][FREEDOMS] = 1
     status = work.call(EVALUATE)
     if status != OK:
-        raise AssemblyError(f"The starting position cannot be evaluated: {WORDS[status]}. Move the poses of the bodies.")
+        raise AssemblyError(
+            f"The starting position cannot be evaluated: {WORDS[status]}. Move the poses of the bodies."
+        )
     r = work["Phi"].copy()
     r[system.m :] -= z0
     for i, freedom in enumerate(system.freedoms):
@@ -89,9 +91,9 @@ def solve_position(system: System, work: Workspace) -> int:
                 break
             factor *= 0.5
         residual = trial
-        small = np.abs(step).max() < POSITION_TOLERANCE * max(1.0, np.abs(q).max()) or np.linalg.norm(
-            residual.real
-        ) < 1e-15
+        small = (
+            np.abs(step).max() < POSITION_TOLERANCE * max(1.0, np.abs(q).max()) or np.linalg.norm(residual.real) < 1e-15
+        )
         if polished or (small and np.abs(residual.real).max() < ACCEPTED):
             if polished or not np.iscomplexobj(residual):
                 return iteration + 1
@@ -177,7 +179,9 @@ def solve_acceleration(system: System, work: Workspace) -> None:
             "Give mass or inertia to bodies that can turn or slide freely (a slender bar must not spin about its axis)."
         )
     if status != OK or not np.isfinite(a).all():
-        raise SimulationError("The accelerations at the start are not finite numbers; check forces and expressions at t = 0.")
+        raise SimulationError(
+            "The accelerations at the start are not finite numbers; check forces and expressions at t = 0."
+        )
     work["a"][:] = a[:, 0]
     work["ap"][:] = a[:, 0]
     work["lam"][:] = 0.0

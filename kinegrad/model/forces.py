@@ -12,6 +12,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from kinegrad.model.element import Element
 from kinegrad.model.values import (
+    Constants,
     MarkerName,
     MarkerPair,
     MeasureName,
@@ -108,7 +109,7 @@ class Spline(Load):
 
     type: Literal["spline"] = "spline"
     acts_on: MeasureName = Field(description=ACTS_ON)
-    times: Numbers = Field(description="the times of the nodes [s], increasing, at least four")
+    times: Constants = Field(description="the times of the nodes [s], constants, increasing, at least four")
     values: Annotated[
         Annotated[ParameterName, Tag("<name>")] | Annotated[Numbers, Tag("<list>")], Discriminator(_values_kind)
     ] = Field(description="the values at the nodes: as many numbers, or the name of a parameter that is a list")

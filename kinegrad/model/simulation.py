@@ -56,9 +56,6 @@ class MatrixR(Formulation):
     """Independent coordinates: the degrees of freedom of the model."""
 
     type: Literal["matrix-r"] = "matrix-r"
-    reselect_below: Number = Field(
-        1e-3, description="choose other coordinates when the smallest pivot falls below this"
-    )
 
 
 class Stabilised(Formulation):

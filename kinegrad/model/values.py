@@ -192,6 +192,7 @@ Vector6 = Annotated[
 ]
 VectorPair = Annotated[tuple[Vector3, Vector3], list_of(2, "a pair of vectors [[x, y, z], [x, y, z]]")]
 Numbers = Annotated[tuple[Number, ...], list_of(None, "a list of numbers")]
+Constants = Annotated[tuple[Constant, ...], list_of(None, "a list of numbers")]
 
 #: One vector (the same components in both bodies), or a pair with one for each body. Tags in <> do not count in paths.
 Axis = Annotated[

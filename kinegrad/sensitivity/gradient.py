@@ -63,13 +63,16 @@ class Gradient:
         }
 
     def as_dict(self) -> dict[str, dict]:
-        """{objective: {parameter: value, or list for a parameter that is a list}}."""
+        """{objective: {parameter: value}}; a list of values for a parameter that is a list and is there as a whole."""
+        parameters = self.motion.system.parameters
+        bases = dict.fromkeys(label.partition("[")[0] for label in self.wrt if "[" in label)
+        whole = {base for base in bases if set(parameters.expand(base)) <= set(self.wrt)}
         out = {}
         for i, name in enumerate(self.values):
             row: dict = {}
             for label, value in zip(self.wrt, self.matrix[i].tolist(), strict=True):
-                base, bracket, _ = label.partition("[")
-                if bracket:
+                base = label.partition("[")[0]
+                if "[" in label and base in whole:
                     row.setdefault(base, []).append(value)
                 else:
                     row[label] = value
@@ -96,7 +99,7 @@ def gradient(
     if method not in METHODS:
         raise KinegradError(f"{method!r} is no method; choose from {', '.join(METHODS)}.")
     system = motion.system
-    labels = labels_of(system, wrt)
+    labels = labels_of(system, wrt, every_slot)
     if not system.objectives:
         raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
     clock = time.thread_time()
@@ -105,7 +108,13 @@ def gradient(
     if motion.stride > 1 or (tighten and motion.scheme.options["tolerance"] > wanted):
         formulation = motion.formulation.model_copy(update={"tolerance": wanted})
         run = simulate(
-            system, formulation, motion.integrator, t_end=motion.t_end, step=motion.step, output_step=motion.step, s=motion.s
+            system,
+            formulation,
+            motion.integrator,
+            t_end=motion.t_end,
+            step=motion.step,
+            output_step=motion.step,
+            s=motion.s,
         )
     extra = 0.0 if run is not motion else motion.cpu_s
     ds = system.directions(labels)
@@ -121,10 +130,15 @@ def gradient(
     )  # fmt: skip
 
 
-def labels_of(system, wrt: Sequence[str] | None) -> tuple[str, ...]:
+def _share(progress, first: float, last: float):
+    """A progress callable for one part of the work."""
+    return None if progress is None else lambda fraction: progress(first + (last - first) * fraction)
+
+
+def labels_of(system, wrt: Sequence[str] | None, none_is_fine: bool = False) -> tuple[str, ...]:
     """Labels of independent parameters; lists are expanded."""
     names = list(system.model.design) if wrt is None else list(wrt)
-    if not names:
+    if not names and not none_is_fine:
         raise KinegradError("No parameters to differentiate by: name them (wrt, --wrt), or list them under design.")
     labels = [label for name in names for label in system.parameters.expand(name)]
     derived = [label for label in labels if label not in system.parameters.independent]

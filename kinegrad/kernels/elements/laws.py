@@ -21,11 +21,11 @@ from kinegrad.kernels.tape import run_tape_at
 (par_, flag_, s_, ds_, f_, K_, C_, J_, Phi_, Phi_t_, c_, g_, psi_s_, q_) = ELEMENTS.viewers(
     *"par flag s ds f K C J Phi Phi_t c g psi_s q".split()
 )
-(R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_, lam_, sv_, sa_, yp_, yv_, ya_, energy_) = ELEMENTS.viewers(
-    *"R_z Nv_z Na_z Phi_z Phid_z Phidd_z g_z g_v g_a lam sv sa yp yv ya energy".split()
+(R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_, lam_, sv_, sa_, yp_, yv_, ya_, energy_) = (
+    ELEMENTS.viewers(*"R_z Nv_z Na_z Phi_z Phid_z Phidd_z g_z g_v g_a lam sv sa yp yv ya energy".split())
 )
-(sc_, mk_, col_, law_, row_law_, objective_, ins_, slots_, targets_, code_, const_, outs_, times_, spline_) = ELEMENTS.viewers(
-    *"sc mk col law row_law objective ins slots targets code const outs times spline".split()
+(sc_, mk_, col_, law_, row_law_, objective_, ins_, slots_, targets_, code_, const_, outs_, times_, spline_) = (
+    ELEMENTS.viewers(*"sc mk col law row_law objective ins slots targets code const outs times spline".split())
 )
 (count_, reg_, pos_, idx_, U_, Ud_, Udd_) = ELEMENTS.viewers(*"count reg pos idx U Ud Udd".split())
 

@@ -1,11 +1,14 @@
 """Which parts each function of a set runs, and on which models: a part that a model does not need is not compiled."""
 
 from kinegrad.kernels.elements import layout as p
-from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, LINEARISE, OBSERVE, PULLBACK
+from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, LINEARISE, OBSERVE, POSITION, PULLBACK
 
 # function -> parts, each with the array that must not be empty (None: always)
 RUNS = {
-    EVALUATE: ((p.LAW_FORCES, "law"), (p.LAW_STIFFNESS, "law"), (p.ROW_LAW_VALUES, "row_law")),
+    POSITION: ((p.ROW_LAW_VALUES, "row_law"),),
+    EVALUATE: (
+        (p.AT_POSITIONS, None), (p.LAW_FORCES, "law"), (p.LAW_STIFFNESS, "law"), (p.ROW_LAW_VALUES, "row_law"),
+    ),
     BIAS: ((p.ROW_LAW_BIAS, "row_law"),),
     OBSERVE: ((p.OBJECTIVE_VALUES, "objective"),),
     LINEARISE: (

@@ -28,6 +28,7 @@ def wanted(row, count, flag):
     """How many rows of the table are wanted: constraints, or freedoms too."""
     return row.shape[0] if flag[FREEDOMS] else count[N_ROWS]
 
+
 @kernel
 def x_of(mk, e):
     """d of the positions."""

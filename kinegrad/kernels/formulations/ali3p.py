@@ -23,8 +23,8 @@ from kinegrad.kernels.products import (
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
 
-(par_, flag_, g_, psi_s_, q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
-    *"par flag g psi_s q v a vp ap dv da f mu eta_v eta_a".split()
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
+    *"par flag g q v a vp ap dv da f mu eta_v eta_a".split()
 )
 (lam_, sv_, sa_, Phi_, Phi_t_, c_, yp_, yv_, ya_) = PRODUCTS.viewers(*"lam sv sa Phi Phi_t c yp yv ya".split())
 (M_, K_, C_, J_, R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
@@ -140,7 +140,17 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
     the trapezoidal rule, `g_last` holds the integrands at the last state; `final[o]` marks objectives taken at the end.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, vp, ap, f, lam, sv, sa = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx), sv_(ctx), sa_(ctx)
+    q, v, a, vp, ap, f, lam, sv, sa = (
+        q_(ctx),
+        v_(ctx),
+        a_(ctx),
+        vp_(ctx),
+        ap_(ctx),
+        f_(ctx),
+        lam_(ctx),
+        sv_(ctx),
+        sa_(ctx),
+    )
     Phi, Phi_t, c, M, K, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx), K_(ctx), J_(ctx)
     n = q.shape[0]
     A = np.zeros((n, n), M.dtype)
@@ -339,7 +349,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
     Q, V, A_ (blocks, n, 4), a column an objective, hold the adjoints of q, vp, ap at the end of the segment and leave with
     those at its beginning.  Rows 1 on of `traj` are swept; `after` is the size of the step that follows (0: none).
     """
-    par, flag, g, psi_s = par_(ctx), flag_(ctx), g_(ctx), psi_s_(ctx)
+    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
     lam, sv, sa, M, C = lam_(ctx), sv_(ctx), sa_(ctx), M_(ctx), C_(ctx)
     mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)

@@ -13,11 +13,31 @@ Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of 
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import clear4, minus4, objective_rows4, plus_transposed4, quadrature, right4, shift4
+from kinegrad.kernels.formulations.blocks import (
+    clear4,
+    minus4,
+    objective_rows4,
+    plus_transposed4,
+    quadrature,
+    right4,
+    shift4,
+)
 from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, ldlt_solve4, lu, lu_solve4, lu_solve_transposed4, mul4, put4
+from kinegrad.kernels.linalg import (
+    axpy4,
+    get4,
+    ldlt,
+    ldlt_solve,
+    ldlt_solve4,
+    lu,
+    lu_solve4,
+    lu_solve_transposed4,
+    mul4,
+    put4,
+)
 from kinegrad.kernels.products import (
-    BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, OBSERVE, PRODUCTS, PULLBACK, STATUS, TIME, WC, WEIGHT, WK,
+    AT_POSITION, BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, OBSERVE, POSITION, PRODUCTS, PULLBACK, STATUS, TIME, WC,
+    WEIGHT, WK,
 )  # fmt: skip
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
@@ -33,6 +53,7 @@ from kinegrad.kernels.table import call
 # options
 TOLERANCE, BETA, GAMMA = range(3)
 TWO_PI = 2.0 * np.pi
+TIGHT = 1e-12  # a tolerance below this asks for refined solves
 
 
 @kernel
@@ -51,22 +72,21 @@ def normal(K, n, N, d):
 
 
 @kernel
-def least_squares1(K, n, N, d, b, x, w):
-    """x with K x = b, refined once."""
-    for i in range(n):
-        x[i] = 0.0
-    for _ in range(2):
+def least_squares1(K, n, N, d, b, x, w, rounds):
+    """x with K x = b, by `rounds` rounds (the second and later ones refine)."""
+    for k in range(rounds):
         for i in range(n):
             w[i] = 0.0
         for l in range(K.shape[0]):
             s = b[l]
-            for i in range(n):
-                s -= K[l, i] * x[i]
+            if k > 0:
+                for i in range(n):
+                    s -= K[l, i] * x[i]
             for i in range(n):
                 w[i] += K[l, i] * s
         ldlt_solve(N, d, w)
         for i in range(n):
-            x[i] += w[i]
+            x[i] = w[i] if k == 0 else x[i] + w[i]
 
 
 @kernel
@@ -105,26 +125,24 @@ def transposed4(K, n, N, d, X, Y, W):
 
 
 @kernel
-def basis(K, m, n, N, d, R, x, w, b):
+def basis(K, m, n, N, d, R, x, w, b, rounds):
     """R (d, n), by rows: K R = [0; I]."""
     r = K.shape[0]
     for k in range(r - m):
         for l in range(r):
             b[l] = 0.0
         b[m + k] = 1.0
-        least_squares1(K, n, N, d, b, x, w)
+        least_squares1(K, n, N, d, b, x, w, rounds)
         for i in range(n):
             R[k, i] = x[i]
 
 
 @kernel
 def positions(fn, ctx, flag, q, Phi, K, m, n, z, wraps, N, d, tol, res, x, w):
-    """Status; q with Phi(q) = 0 and z(q) = z, from the q at hand; K and N are those of the last iterate."""
+    """Status; q with Phi(q) = 0 and z(q) = z, from the q at hand, and K and N at that q."""
     last = 1e300
     for _ in range(30):
-        call(fn[EVALUATE], ctx)
-        if flag[STATUS] != OK:
-            return flag[STATUS]
+        call(fn[POSITION], ctx)
         for l in range(K.shape[0]):
             res[l] = -Phi[l]
             if l >= m:
@@ -143,12 +161,13 @@ def positions(fn, ctx, flag, q, Phi, K, m, n, z, wraps, N, d, tol, res, x, w):
         ldlt_solve(N, d, w)
         e = 0.0
         for i in range(n):
-            q[i] += w[i]
             e = max(e, abs(w[i]))
         if not e < 1e300:
             return NOT_FINITE
         if e < tol or (e > 0.5 * last and e < 1e-10):
             return OK
+        for i in range(n):
+            q[i] += w[i]
         last = e
     return NOT_CONVERGED
 
@@ -160,27 +179,25 @@ def stage(fn, ctx, m, z, zd, wraps, tol, N, d, R, MR, D, dd, res, x, w, y, zdd):
     Phi, Phi_t, c, M = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx)
     n, nd = q.shape[0], z.shape[0]
     K = J_(ctx)[: m + nd]
-    status = positions(fn, ctx, flag, q, Phi, K, m, n, z, wraps, N, d, tol, res, x, w)
+    status = positions(fn, ctx, flag, q, Phi, K, m, n, z, wraps, N, d, 0.01 * tol, res, x, w)
     if status != OK:
         return status
-    for _ in range(2):  # once for the velocities that forces need, once with the rows of the final position
-        for l in range(m + nd):
-            res[l] = (zd[l - m] if l >= m else 0.0) - Phi_t[l]
-        least_squares1(K, n, N, d, res, x, w)
-        for i in range(n):
-            v[i] = x[i]
-            vp[i] = x[i]
-        call(fn[EVALUATE], ctx)
-        if flag[STATUS] != OK:
-            return flag[STATUS]
-        status = normal(K, n, N, d)
-        if status != OK:
-            return status
+    rounds = 2 if tol < TIGHT else 1
+    for l in range(m + nd):
+        res[l] = (zd[l - m] if l >= m else 0.0) - Phi_t[l]
+    least_squares1(K, n, N, d, res, v, w, rounds)
+    for i in range(n):
+        vp[i] = v[i]
+    flag[AT_POSITION] = 1
+    call(fn[EVALUATE], ctx)
+    flag[AT_POSITION] = 0
+    if flag[STATUS] != OK:
+        return flag[STATUS]
     call(fn[BIAS], ctx)
-    basis(K, m, n, N, d, R, x, w, res)
+    basis(K, m, n, N, d, R, x, w, res, rounds)
     for l in range(m + nd):
         res[l] = -c[l]
-    least_squares1(K, n, N, d, res, a, w)
+    least_squares1(K, n, N, d, res, a, w, rounds)
     for i in range(n):
         s = f[i]
         for j in range(n):
@@ -213,7 +230,7 @@ def stage(fn, ctx, m, z, zd, wraps, tol, N, d, R, MR, D, dd, res, x, w, y, zdd):
             s += R[k, i] * zdd[k]
         a[i] = s
         ap[i] = s
-    multipliers(M, f, a, K, m, n, N, d, x, y, lam)
+    multipliers(M, f, a, K, m, n, N, d, x, lam, rounds)
     for i in range(n):
         if not abs(a[i]) < 1e300:
             return NOT_FINITE
@@ -221,12 +238,12 @@ def stage(fn, ctx, m, z, zd, wraps, tol, N, d, R, MR, D, dd, res, x, w, y, zdd):
 
 
 @kernel
-def multipliers(M, f, a, K, m, n, N, d, x, y, lam):
-    """lam of least norm with Phi_qᵀ lam = -(M a + f), refined once."""
+def multipliers(M, f, a, K, m, n, N, d, x, lam, rounds):
+    """lam of least norm with Phi_qᵀ lam = -(M a + f)."""
     r = K.shape[0]
     for l in range(r):
         lam[l] = 0.0
-    for _ in range(2):
+    for _ in range(rounds):
         for i in range(n):
             s = -f[i]
             for j in range(n):
@@ -289,7 +306,7 @@ def simulate_newmark(
 ):
     """Status and number of steps done, from the state in the context and z, zd, zdd, which are carried on."""
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, f, lam, M, Kt = q_(ctx), v_(ctx), a_(ctx), f_(ctx), lam_(ctx), M_(ctx), Kt_(ctx)
+    q, v, a, lam, M, Kt = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx), Kt_(ctx)
     n, nd, dt = q.shape[0], z.shape[0], M.dtype
     N, d, D, dd = np.zeros((n, n), dt), np.zeros(2 * n, dt), np.zeros((nd, nd), dt), np.zeros(2 * nd, dt)
     R, MR = np.zeros((nd, n), dt), np.zeros((nd, n), dt)
@@ -372,7 +389,7 @@ def simulate_rk4(fn, ctx, m, wraps, ts, hs, opts, final, psi, stride, traj, iter
     R, MR = np.zeros((nd, n), dt), np.zeros((nd, n), dt)
     res, x, w, y = np.zeros(m + nd, dt), np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
     z0, zd0, zs, zds = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt)
-    sz, sv = np.zeros(nd, dt), np.zeros(nd, dt)
+    sz, sv, zl = np.zeros(nd, dt), np.zeros(nd, dt), z.copy()
     flag[FREEDOMS] = 1
     par[WK] = 0.0
     par[WC] = 0.0
@@ -395,9 +412,12 @@ def simulate_rk4(fn, ctx, m, wraps, ts, hs, opts, final, psi, stride, traj, iter
                 else:
                     zs[k] = z0[k] + h / 6.0 * sz[k]
                     zds[k] = zd0[k] + h / 6.0 * sv[k]
-            if i == 1 or i == 3:
+            for k in range(nd):  # first guess: along R from the stage before
+                x[k] = zs[k] - zl[k]
+                zl[k] = zs[k]
+            for k in range(nd):
                 for j in range(n):
-                    q[j] += 0.5 * h * v[j]
+                    q[j] += R[k, j] * x[k]
             par[TIME] = ts[step] + part if i < 3 else ts[step + 1]
             status = stage(fn, ctx, m, zs, zds, wraps, tol, N, d, R, MR, D, dd, res, x, w, y, zdd)
             if status != OK:
@@ -440,7 +460,7 @@ def implicit(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, P, T, piv, x
     status = normal(K, n, N, d)
     if status != OK:
         return status
-    basis(K, m, n, N, d, R, x, w, res)
+    basis(K, m, n, N, d, R, x, w, res, 2)
     if b == 0.0 and gh == 0.0:
         for k in range(nd):
             for i in range(n):
@@ -451,7 +471,7 @@ def implicit(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, P, T, piv, x
         for k in range(nd):
             for l in range(r):
                 res[l] = -P[k, l]
-            least_squares1(K, n, N, d, res, x, w)
+            least_squares1(K, n, N, d, res, x, w, 2)
             for i in range(n):
                 W[k, i] = x[i]
         for k in range(nd):
@@ -460,7 +480,7 @@ def implicit(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, P, T, piv, x
                 for i in range(n):
                     s -= Phidd[l, i] * R[k, i] + 2.0 * Phid[l, i] * W[k, i]
                 res[l] = s
-            least_squares1(K, n, N, d, res, x, w)
+            least_squares1(K, n, N, d, res, x, w, 2)
             for i in range(n):
                 Y[k, i] = x[i]
     for h in range(nd):
@@ -479,9 +499,7 @@ def implicit(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, P, T, piv, x
 
 
 @kernel
-def tangent4(
-    M, C, R_z, K, Phi_z, Phid, Phidd, m, n, e, b, gh, N, d, R, W, Y, T, piv, Z, Zd, A, qk, vk, ak, r1, r2, w
-):
+def tangent4(M, C, R_z, K, Phi_z, Phid, Phidd, m, n, e, b, gh, N, d, R, W, Y, T, piv, Z, Zd, A, qk, vk, ak, r1, r2, w):
     """Four columns e of q', v', a', zdd' = A, and z' = Z, zd' = Zd, which come in without their parts in A (MR-3)."""
     r = K.shape[0]
     nd = r - m
@@ -518,9 +536,7 @@ def tangent4(
 
 
 @kernel
-def cotangent4(
-    M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, T, piv, Z, Zd, A, qo, vo, ao, U, yp, yv, ya, w
-):
+def cotangent4(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, T, piv, Z, Zd, A, qo, vo, ao, U, yp, yv, ya, w):
     """The transpose of `tangent4`: A, Z, Zd come in as adjoints of zdd, z, zd and leave as those of the incoming Z, Zd (A
     is used up); U, yp, yv, ya are the adjoints of the residual and of Phi, Phid, Phidd (MR-4)."""
     r = K.shape[0]
@@ -591,7 +607,13 @@ def direct(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A, gra
     n, nd, p, no, dt = q.shape[0], Z.shape[1], grad.shape[1], g.shape[0], M.dtype
     r = m + nd
     Phid, Phidd = Phid_z_(ctx), Phidd_z_(ctx)
-    K, N, d, T, piv = np.zeros((r, n), dt), np.zeros((n, n), dt), np.zeros(2 * n, dt), np.zeros((nd, nd), dt), np.zeros(nd, np.int32)
+    K, N, d, T, piv = (
+        np.zeros((r, n), dt),
+        np.zeros((n, n), dt),
+        np.zeros(2 * n, dt),
+        np.zeros((nd, nd), dt),
+        np.zeros(nd, np.int32),
+    )
     R, W, Y, P = np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, r), dt)
     x, w, res = np.zeros(n, dt), np.zeros(n, dt), np.zeros(r, dt)
     r1, w4, r2 = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((r, 4), dt)
@@ -684,7 +706,13 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A):
     n, nd, no, dt = q.shape[0], Z.shape[1], g.shape[0], M.dtype
     r = m + nd
     Phid, Phidd = Phid_z_(ctx), Phidd_z_(ctx)
-    K, N, d, T, piv = np.zeros((r, n), dt), np.zeros((n, n), dt), np.zeros(2 * n, dt), np.zeros((nd, nd), dt), np.zeros(nd, np.int32)
+    K, N, d, T, piv = (
+        np.zeros((r, n), dt),
+        np.zeros((n, n), dt),
+        np.zeros(2 * n, dt),
+        np.zeros((nd, nd), dt),
+        np.zeros(nd, np.int32),
+    )
     R, W, Y, P = np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, r), dt)
     x, w, res, w4, U = np.zeros(n, dt), np.zeros(n, dt), np.zeros(r, dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
     qo, vo, ao = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
@@ -739,7 +767,34 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A):
                         put4(zs, k, get4(Z[e], k))
                         put4(vs, k, get4(Zd[e], k))
                 cotangent4(
-                    M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, T, piv, zs, vs, A[e], qo, vo, ao, U, p4, v4, a4, w4
+                    M,
+                    C,
+                    R_z,
+                    K,
+                    Phid,
+                    Phidd,
+                    m,
+                    n,
+                    b,
+                    gh,
+                    N,
+                    d,
+                    R,
+                    W,
+                    Y,
+                    T,
+                    piv,
+                    zs,
+                    vs,
+                    A[e],
+                    qo,
+                    vo,
+                    ao,
+                    U,
+                    p4,
+                    v4,
+                    a4,
+                    w4,
                 )
                 if explicit:
                     collect_stage(i, Z[e], Zd[e], Zn[e], Vn[e], zz[e], vz[e], zs, vs, nd)

@@ -1,11 +1,11 @@
-"""The six functions of the joint set, as C functions of a context; what elements contribute comes through parts."""
+"""The seven functions of the joint set, as C functions of a context; what elements contribute comes through parts."""
 
 from kinegrad.kernels.elements import laws  # noqa: F401 (its parts)
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import (
-    DIRECTION_COLUMNS, DIRECTION_PRODUCTS, ELEMENTS, GRAVITY, INERTIA_PRODUCTS, LAW_FORCES, LAW_LINEAR, LAW_POWER, LAW_PULL,
-    LAW_STIFFNESS, OBJECTIVE_LINEAR, OBJECTIVE_PULL, OBJECTIVE_VALUES, ROW_LAW_BIAS, ROW_LAW_LINEAR, ROW_LAW_PULL,
-    ROW_LAW_VALUES, ROW_LINEAR, ROW_PULL, SPRING_LINEAR, SPRING_PULL, link, part,
+    AT_POSITIONS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS, ELEMENTS, GRAVITY, INERTIA_PRODUCTS, LAW_FORCES, LAW_LINEAR,
+    LAW_POWER, LAW_PULL, LAW_STIFFNESS, OBJECTIVE_LINEAR, OBJECTIVE_PULL, OBJECTIVE_VALUES, ROW_LAW_BIAS, ROW_LAW_LINEAR,
+    ROW_LAW_PULL, ROW_LAW_VALUES, ROW_LINEAR, ROW_PULL, SPRING_LINEAR, SPRING_PULL, link, part,
 )  # fmt: skip
 from kinegrad.kernels.elements.rows import bias as row_bias
 from kinegrad.kernels.elements.rows import values as row_values
@@ -26,8 +26,7 @@ from kinegrad.kernels.joint.markers import (
 from kinegrad.kernels.joint.motion import accelerations, field, positions, velocities
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
 from kinegrad.kernels.joint.records import COORDINATE, GEOMETRY, MARKERS, MASS, NODE
-from kinegrad.kernels.products import FREEDOMS, OBJECTIVE, STATUS, WC, WK
-from kinegrad.kernels.status import OK
+from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WC, WK
 from kinegrad.kernels.vec3 import dot, six, vec_at
 
 LAYOUT = ELEMENTS.extend(
@@ -41,9 +40,7 @@ mk_, col_, sc_, spring_, row_, law_, row_law_ = LAYOUT.viewers("mk", "col", "sc"
 objective_, count_, idx_, val_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
     *"objective count idx val par flag s ds psi_s energy".split()
 )
-q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(
-    *"q v a vp ap dv da f mu eta_v eta_a".split()
-)
+q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
 lam_, Phi_, Phi_t_, c_, M_, K_, C_, J_ = LAYOUT.viewers(*"lam Phi Phi_t c M K C J".split())
 R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_ = LAYOUT.viewers(
     *"R_z Nv_z Na_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
@@ -77,41 +74,52 @@ def base(node, s, gravity, on):
         a[j] = -s[gravity + j] if on else 0.0 * s[0]
 
 
+@part(AT_POSITIONS)
+@cfunction(what="the joint-coordinate equations")
+def position(ctx):
+    """Positions of nodes and markers with their columns, and Phi, Phi_t, Phi_q."""
+    node, coord, mk, col, sc, s, q = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
+    flag, row, J, Phi_t = flag_(ctx), row_(ctx), J_(ctx), Phi_t_(ctx)
+    positions(node, coord, s, q)
+    marker_positions(node, mk, s)
+    first_columns(coord, mk, col)
+    clear(J)
+    for i in range(Phi_t.shape[0]):
+        Phi_t[i] = 0.0
+    with_laws = row_law_(ctx).shape[0] > 0
+    if with_laws or flag[FREEDOMS]:
+        scalar_values(sc, mk, q, zero_(ctx), zero_(ctx))
+    row_values(mk, sc, col, row, wanted(row, count_(ctx), flag), s, q, Phi_(ctx), J)
+    if with_laws:
+        link(ctx, ROW_LAW_VALUES)
+
+
 @cfunction(what="the joint-coordinate equations")
 def evaluate(ctx):
     """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
-    node, coord, mk, col, sc, s, q, v = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx), v_(ctx)
-    par, flag, count, spring, row = par_(ctx), flag_(ctx), count_(ctx), spring_(ctx), row_(ctx)
-    f, K, J, Phi_t = f_(ctx), K_(ctx), J_(ctx), Phi_t_(ctx)
-    positions(node, coord, s, q)
-    base(node, s, count[GRAVITY], True)
+    node, coord, mk, s, q, v = node_(ctx), coord_(ctx), mk_(ctx), s_(ctx), q_(ctx), v_(ctx)
+    par, flag, spring, f, K = par_(ctx), flag_(ctx), spring_(ctx), f_(ctx), K_(ctx)
+    if not flag[AT_POSITION]:
+        link(ctx, AT_POSITIONS)
+    base(node, s, count_(ctx)[GRAVITY], True)
     velocities(node, coord, q, v, zero_(ctx))
-    marker_positions(node, mk, s)
-    first_columns(coord, mk, col)
     marker_rates(node, mk)
     body_forces(node, mass_(ctx), s)
     clear_covectors(mk)
-    clear(K)
-    clear(J)
     for i in range(f.shape[0]):
         f[i] = 0.0
-    for i in range(Phi_t.shape[0]):
-        Phi_t[i] = 0.0
     flag[STATUS] = spring_forces(mk, spring, s)
     with_laws = law_(ctx).shape[0] > 0
-    if with_laws or row_law_(ctx).shape[0] > 0 or flag[FREEDOMS]:
-        scalar_values(sc, mk, q, v, zero_(ctx))
     if with_laws:
+        scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
         link(ctx, LAW_FORCES)
     wrenches(node, mk)
     accumulate(node, coord, M_(ctx), f)
     if par[WK] != 0.0:
-        spring_stiffness(mk, col, spring, s, par[WK], par[WC], K, idx_(ctx), val_(ctx))
+        clear(K)
+        spring_stiffness(mk, col_(ctx), spring, s, par[WK], par[WC], K, idx_(ctx), val_(ctx))
         if with_laws:
             link(ctx, LAW_STIFFNESS)
-    row_values(mk, sc, col, row, wanted(row, count, flag), s, q, Phi_(ctx), J)
-    if row_law_(ctx).shape[0] > 0:
-        link(ctx, ROW_LAW_VALUES)
 
 
 @cfunction(what="the joint-coordinate equations")
@@ -287,4 +295,4 @@ def energy(ctx):
         link(ctx, LAW_POWER)
 
 
-FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy)
+FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)

@@ -6,7 +6,24 @@ coordinates from the ground to it (JNT-1), and the derivative of a screw fixed i
 
 from kinegrad.kernels.jit import cos, kernel, sin
 from kinegrad.kernels.joint.records import EULER, RIGID, TURN
-from kinegrad.kernels.vec3 import add, axpy, cross, mat, mm, mul, mv, put, put6, put_mat, rot, scross, six, sub, vec, vec_at
+from kinegrad.kernels.vec3 import (
+    add,
+    axpy,
+    cross,
+    mat,
+    mm,
+    mul,
+    mv,
+    put,
+    put6,
+    put_mat,
+    rot,
+    scross,
+    six,
+    sub,
+    vec,
+    vec_at,
+)
 
 
 @kernel

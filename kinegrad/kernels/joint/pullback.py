@@ -9,11 +9,11 @@ from kinegrad.kernels.joint.inertia import centre, momentum
 from kinegrad.kernels.joint.motion import mat_at
 from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, SLIDE, TURN
 from kinegrad.kernels.vec3 import (
-    add, axpy, cross, dot, fcross, inc_at, mat, mul, neg, put, put6, six, sub, vec, vec_at, vm,
+    add, cross, dot, fcross, inc_at, mat, mul, neg, put, six, sub, vec, vec_at, vm,
 )  # fmt: skip
 
-# wrenches in D: with e; with ed, edd at (Vs, acs); with ed, edd at (V, a); with T × e for T = tm, tv, ta, W, U
-W0, YS, PS, Y, P_, FM, FV, FA, FW, FU = range(0, 60, 6)
+# wrenches in D: with e; with T × e for T = tm, tv, ta, W, U; with ed, edd at (Vs, acs); with ed, edd at (V, a)
+W0, FM, FV, FA, FW, FU, YS, PS, Y, P_ = range(0, 60, 6)
 
 
 @kernel

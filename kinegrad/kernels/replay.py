@@ -1,0 +1,55 @@
+"""Markers, energies and constraint violations along states that were kept."""
+
+from kinegrad.kernels.elements.layout import ELEMENTS
+from kinegrad.kernels.jit import entry, kernel
+from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, TIME, WK
+from kinegrad.kernels.table import call
+
+(mk_, par_, flag_, q_, v_, vp_, ap_, lam_, energy_, J_, Phi_, Phi_t_, c_) = ELEMENTS.viewers(
+    *"mk par flag q v vp ap lam energy J Phi Phi_t c".split()
+)
+
+
+@kernel
+def worst(J, m, n, x, c):
+    """The largest |J x + c|."""
+    largest = 0.0
+    for l in range(m):
+        s = c[l]
+        for i in range(n):
+            s += J[l, i] * x[i]
+        largest = max(largest, abs(s))
+    return largest
+
+
+@entry(what="what is read from a motion")
+def replay(fn, ctx, m, t, q, qd, qdd, lam, markers, energy, violation):
+    """Fill markers (k, markers, 3, 3): x, xd, xdd; energy (k, 3); violation (k, 3): |Phi|, |Phid|, |Phidd|."""
+    mk, par, flag, J, Phi = mk_(ctx), par_(ctx), flag_(ctx), J_(ctx), Phi_(ctx)
+    n = q.shape[1]
+    flag[FREEDOMS] = 0
+    par[WK] = 0.0
+    for k in range(t.shape[0]):
+        par[TIME] = t[k]
+        for i in range(n):
+            q_(ctx)[i] = q[k, i]
+            v_(ctx)[i] = qd[k, i]
+            vp_(ctx)[i] = qd[k, i]
+            ap_(ctx)[i] = qdd[k, i]
+        for l in range(m):
+            lam_(ctx)[l] = lam[k, l]
+        call(fn[EVALUATE], ctx)
+        call(fn[ENERGY], ctx)
+        for j in range(3):
+            energy[k, j] = energy_(ctx)[j]
+        for l in range(m):
+            violation[k, 0] = max(violation[k, 0], abs(Phi[l]))
+        violation[k, 1] = worst(J, m, n, vp_(ctx), Phi_t_(ctx))
+        call(fn[BIAS], ctx)
+        violation[k, 2] = worst(J, m, n, ap_(ctx), c_(ctx))
+        call(fn[OBSERVE], ctx)
+        for i in range(markers.shape[1]):
+            for j in range(3):
+                markers[k, i, 0, j] = mk[i]["x"][j]
+                markers[k, i, 1, j] = mk[i]["xd"][j]
+                markers[k, i, 2, j] = mk[i]["xdd"][j]
