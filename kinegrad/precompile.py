@@ -5,26 +5,63 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import numpy as np
+MODEL = """
+kinegrad: 1
+parameters: {L: 0.5, k: 1}
+ground: {markers: {O: [0, 0, 0], P: [0, 0, L]}}
+bodies:
+  a: {mass: 1, com: [0, L, 0], inertia: [1, 1, 1], markers: {o: [0, 0, 0], p: [0, 0, L]}}
+joints:
+  j: {type: revolute, between: [ground.O, a.o], axis: [0, 0, 1]}
+forces:
+  gravity: {type: gravity, acceleration: [0, -9.81, 0]}
+  spring: {type: spring, between: [ground.O, a.p], stiffness: k, natural_length: L}
+  law: {type: torque, acts_on: j.angle, value: "-k*j.angle"}
+constraints:
+  row: {type: dot, between: [ground.u, a.v]}
+  course: {type: guidance, measure: a.p.x, value: 0*t}
+degrees_of_freedom: {j.angle: {position: 0}}
+objectives: {o: {integral: j.angle**2}}
+simulation: {t_end: 0.002}
+"""
+"""A model with one element of each compiled kind."""
 
 
-def _linear_algebra():
-    from kinegrad.kernels import linalg
+def _system():
+    from kinegrad.coordinates.joint import joint
+    from kinegrad.model.model import Model
 
-    A = np.eye(2)
-    linalg.least_squares(A, A, 1e-9)
-    linalg.independent_rows(A, 1e-9)
+    text = MODEL.replace("P: [0, 0, L]", "P: [0, 0, L], u: {vector: [0, 0, 1]}").replace(
+        "p: [0, 0, L]", "p: [0, 0, L], v: {vector: [1, 0, 0]}"
+    )
+    return joint(Model.from_yaml_text(text))
 
 
-def _expressions():
-    from kinegrad.kernels import tape
+def _simulation(formulation: str, integrator: str) -> Callable[[], None]:
+    def use():
+        from kinegrad.simulate import simulate
 
-    tape.run_tape_entry(np.zeros((0, 4), np.int64), 0, np.zeros(1))
+        _ = simulate(_system(), formulation, integrator).energies
 
+    return use
+
+
+def _gradient(formulation: str, integrator: str, method: str) -> Callable[[], None]:
+    def use():
+        from kinegrad.sensitivity.gradient import gradient
+        from kinegrad.simulate import simulate
+
+        gradient(simulate(_system(), formulation, integrator), wrt=["L", "k"], method=method)
+
+    return use
+
+
+SCHEMES = (("ali3p", "newmark"), ("matrix-r", "newmark"), ("matrix-r", "rk4"))
+METHODS = ("direct", "discrete-adjoint")
 
 FEATURES: dict[str, Callable[[], None]] = {
-    "expressions": _expressions,
-    "linear algebra": _linear_algebra,
+    **{f"{f} with {i}": _simulation(f, i) for f, i in SCHEMES},
+    **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in SCHEMES},
 }
 """Each feature by name, with a function that uses all its compiled entries on a tiny input."""
 

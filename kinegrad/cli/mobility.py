@@ -47,13 +47,10 @@ class Mobility:
 
 def mobility(system: System) -> Mobility:
     """Freedoms and redundant rows of an assembled system; AssemblyError when it cannot be assembled."""
-    from kinegrad.kernels.linalg import independent_rows
-    from kinegrad.kinematics.start import RANK_TOLERANCE
-
     work = system.workspace()
     problem = _assemble(system, work)
     q = work["q"].copy()
-    kept, others = _rows(system, work, independent_rows, RANK_TOLERANCE)
+    kept, others = _rows(system, work)
     written = [row.name for row in system.rows if row.number >= 0]
     redundant = {written[k] for k in others} | {row.name for row in system.rows if row.number < 0}
     rng = np.random.default_rng(0)
@@ -61,7 +58,7 @@ def mobility(system: System) -> Mobility:
     for _ in range(NEARBY):
         work["q"][:] = q
         if _disturb(system, work, rng) <= ASSEMBLED:
-            nearby.append(system.n - len(_rows(system, work, independent_rows, RANK_TOLERANCE)[0]))
+            nearby.append(system.n - len(_rows(system, work)[0]))
     names = tuple(row.name for row in system.rows if row.name in redundant)
     return Mobility(system.n - len(kept), tuple(nearby), names, problem)
 
@@ -136,7 +133,22 @@ def _close_rows(system: System, work: Workspace) -> float:
     return best
 
 
-def _rows(system: System, work: Workspace, independent_rows, tolerance: float):
-    """Numbers of the independent rows and of the others, at the position in the workspace."""
+def _rows(system: System, work: Workspace) -> tuple[list[int], list[int]]:
+    """Numbers of the independent rows and of the others, which follow from earlier ones, at the position at hand."""
+    from kinegrad.kinematics.start import RANK_TOLERANCE
+
     _evaluate(system, work)
-    return independent_rows(np.ascontiguousarray(work["J"][: system.m]), tolerance)
+    J = work["J"][: system.m]
+    largest = np.linalg.norm(J, axis=1).max(initial=0.0)
+    basis = np.zeros((0, system.n))
+    kept, others = [], []
+    for k, row in enumerate(J):
+        rest = row - basis.T @ (basis @ row)
+        rest -= basis.T @ (basis @ rest)
+        size = np.linalg.norm(rest)
+        if size > RANK_TOLERANCE * largest:
+            basis = np.vstack([basis, rest / size])
+            kept.append(k)
+        else:
+            others.append(k)
+    return kept, others

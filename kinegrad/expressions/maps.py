@@ -78,7 +78,9 @@ class Product:
 
 
 class Function:
-    """Several scalars as a function of several inputs: compiled for floats, in Python for complex numbers."""
+    """Several scalars as a function of several inputs: in Python, or compiled for floats when there are many nodes."""
+
+    COMPILED_FROM = 2000  # nodes; below, loading compiled code takes longer than evaluating a few times in Python
 
     def __init__(self, outputs: Sequence[Scalar], inputs: Sequence[Scalar]):
         self.outputs = tuple(outputs)
@@ -91,9 +93,9 @@ class Function:
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """The outputs, float64 or complex128 as `values` are."""
-        if np.iscomplexobj(values):
+        if np.iscomplexobj(values) or (self.outputs and len(self.outputs[0].graph) < self.COMPILED_FROM):
             given = dict(zip(self.inputs, values.tolist(), strict=True))
-            return np.array(evaluate(self.outputs, given), np.complex128)
+            return np.array(evaluate(self.outputs, given), values.dtype)
         return self.tape.run(values)
 
 

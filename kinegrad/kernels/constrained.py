@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import penalty_scale
+from kinegrad.kernels.formulations.blocks import penalty_scale, step_rounds
 from kinegrad.kernels.jit import entry
 from kinegrad.kernels.linalg import kkt_factor, kkt_solve4
 from kinegrad.kernels.status import OK
 
-ROUNDS = 8
 
-
-@entry(what="the linear algebra")
+@entry(what="the simulation kernels")
 def solve_constrained(T, J, R1, R2):
     """Status, X, Y with [T Jᵀ; J 0] [X; Y] = [R1; R2] for any number of columns; redundant rows do no harm (LIN-3)."""
     n, m, k = T.shape[0], J.shape[0], R1.shape[1]
@@ -20,6 +18,7 @@ def solve_constrained(T, J, R1, R2):
     status = kkt_factor(T, J, n, alpha, A, pivots)
     if status != OK:
         return status, X, Y
+    rounds = 2 + step_rounds(T, J, m, n, alpha)
     r1, x, w = np.zeros((n, 4), T.dtype), np.zeros((n, 4), T.dtype), np.zeros((n, 4), T.dtype)
     r2, y, z = np.zeros((m, 4), T.dtype), np.zeros((m, 4), T.dtype), np.zeros((m, 4), T.dtype)
     for e in range(0, k, 4):
@@ -28,7 +27,7 @@ def solve_constrained(T, J, R1, R2):
                 r1[i, c] = R1[i, e + c] if e + c < k else 0.0
             for l in range(m):
                 r2[l, c] = R2[l, e + c] if e + c < k else 0.0
-        kkt_solve4(T, J, n, 0.0, alpha, A, pivots, False, ROUNDS, r1, r2, x, y, w, z)
+        kkt_solve4(T, J, n, 0.0, alpha, A, pivots, False, rounds, r1, r2, x, y, w, z)
         for c in range(min(4, k - e)):
             for i in range(n):
                 X[i, e + c] = x[i, c]

@@ -192,7 +192,8 @@ def ldlt_solve4(A, d, X):
 def lu(A, pivots):
     """Status; A Q = L U with unit U, Q swapping column k with column pivots[k] for k = 0, 1, ...  (LIN-2).
 
-    The lower triangle of A becomes L with its diagonal, the strict upper triangle that of U.  `pivots` is int32.
+    The lower triangle of A becomes L with the reciprocals of its diagonal, the strict upper triangle that of U.  `pivots`
+    is int32.
     Pivots are sought along a row, which is contiguous here.
     """
     n = A.shape[0]
@@ -202,6 +203,8 @@ def lu(A, pivots):
             status = _row_status(A, i)
             if status != OK:
                 return status
+        for i in range(n):
+            A[i, i] = 1.0 / A[i, i]
         return OK
     for k in range(n):
         p = k
@@ -216,6 +219,7 @@ def lu(A, pivots):
         if status != OK:
             return status
         t = 1.0 / A[k, k]
+        A[k, k] = t
         for j in range(k + 1, n):
             A[k, j] *= t
         for i in range(k + 1, n):
@@ -242,7 +246,7 @@ def lu_solve4(A, pivots, X):
         s = get4(X, i)
         for k in range(i):
             s = axpy4(-A[i, k], get4(X, k), s)
-        put4(X, i, mul4(1.0 / A[i, i], s))
+        put4(X, i, mul4(A[i, i], s))
     for i in range(n - 1, -1, -1):
         s = get4(X, i)
         for k in range(i + 1, n):
@@ -263,7 +267,7 @@ def lu_solve_transposed4(A, pivots, X):
         for k in range(i + 1, n):
             put4(X, k, axpy4(-A[i, k], s, get4(X, k)))
     for i in range(n - 1, -1, -1):
-        s = mul4(1.0 / A[i, i], get4(X, i))
+        s = mul4(A[i, i], get4(X, i))
         put4(X, i, s)
         for k in range(i):
             put4(X, k, axpy4(-A[i, k], s, get4(X, k)))
@@ -447,7 +451,7 @@ def reflect(A, tau, k, b):
         b[i] -= A[i, k] * s
 
 
-@entry(what="the linear algebra")
+@entry(what="the simulation kernels")
 def least_squares(A, B, tolerance):
     """The X of least norm among those that minimise |A X − B|, and the rank of A  (LIN-5).
 
@@ -487,30 +491,3 @@ def least_squares(A, B, tolerance):
         for j in range(n):
             X[order[j], c] = y[j]
     return X, rank
-
-
-@entry(what="the linear algebra")
-def independent_rows(J, tolerance):
-    """Indices of a largest set of independent rows of J, and of the others, each ascending  (LIN-6).
-
-    The others are redundant or null.  Of two equal rows the earlier is called independent; len(first) is the rank.
-    """
-    m, n = J.shape
-    F = np.empty((n, m), J.dtype)
-    for i in range(m):
-        for j in range(n):
-            F[j, i] = J[i, j]
-    order = np.empty(m, np.int64)
-    rank = qr(F, np.empty(min(m, n), J.dtype), order, tolerance)
-    chosen = np.zeros(m, np.int64)
-    for k in range(rank):
-        chosen[order[k]] = 1
-    kept, others = np.empty(rank, np.int64), np.empty(m - rank, np.int64)
-    k = 0
-    for i in range(m):
-        if chosen[i]:
-            kept[k] = i
-            k += 1
-        else:
-            others[i - k] = i
-    return kept, others

@@ -8,9 +8,9 @@ Slots 0, 1, 2 always hold zero, so that an absent offset or constant is slot 0.
 """
 
 # Marker: body node, slots of the local components and of the body's reference point, columns of coordinates c0:c1 and of
-# directions c1:c2.  xds is the velocity
-# at the unprojected velocities; want: whether a pullback is asked for its own slots.  f, fv, fa are covectors (forces; lam, sv, sa products); X, X1, Y1, Y2 are duals of x,
-# xds, xd, xdd; dm, dv, da are x_q times mu, eta_v, eta_a.
+# directions c1:c2; want: whether a pullback is asked for its own slots.  xds is the velocity at unprojected velocities.
+# f, fv, fa are covectors (forces; lam, sv, sa products); X, X1, Y1, Y2 are duals of x, xds, xd, xdd; dm, dv, da are x_q
+# times mu, eta_v, eta_a.
 MARKER = [
     ("node", "i8"), ("loc", "i8"), ("ref", "i8"), ("point", "i8"), ("c0", "i8"), ("c1", "i8"), ("c2", "i8"), ("want", "i8"),
     ("x", "num", 3), ("xd", "num", 3), ("xdd", "num", 3), ("xds", "num", 3),

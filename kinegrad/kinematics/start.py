@@ -26,11 +26,15 @@ MAX_ITERATIONS = 60
 
 def least_squares(A, B):
     """Least-squares solution of least norm, and the rank."""
-    from kinegrad.kernels.linalg import least_squares as solve
-
     one = B.ndim == 1
-    X, rank = solve(np.ascontiguousarray(A), np.ascontiguousarray(B[:, None] if one else B), RANK_TOLERANCE)
-    return (X[:, 0] if one else X), rank
+    B = B[:, None] if one else B
+    if np.iscomplexobj(A) or np.iscomplexobj(B):
+        from kinegrad.kernels.linalg import least_squares as solve  # by plain transposes: complex steps pass through
+
+        X, rank = solve(np.ascontiguousarray(A), np.ascontiguousarray(B), RANK_TOLERANCE)
+    else:
+        X, _, rank, _ = np.linalg.lstsq(A, B, rcond=RANK_TOLERANCE)
+    return (X[:, 0] if one else X), int(rank)
 
 
 def wrap(x):

@@ -8,7 +8,6 @@ from kinegrad.kernels.linalg import (
     add_transposed4,
     augment,
     augment_lower,
-    independent_rows,
     kkt_factor,
     kkt_solve4,
     ldlt,
@@ -233,26 +232,3 @@ def test_least_squares_lets_a_complex_step_through():
     h = 1e-5
     ahead, behind = (np.linalg.pinv((U + s * dU) @ (V + s * dV), rcond=1e-9) @ B for s in (h, -h))
     assert_allclose(X.imag / 1e-30, (ahead - behind) / (2 * h), rtol=0, atol=1e-7)
-
-
-def test_independent_rows_leave_out_null_and_repeated_ones():
-    rng = np.random.default_rng(6)
-    J = rng.normal(size=(9, 6))
-    J[2] = 0.0
-    J[5] = J[1]
-    J[7] = J[0] - 3.0 * J[4] + 1e-13
-    kept, others = independent_rows(J, 1e-9)
-    assert len(kept) == 6 == np.linalg.matrix_rank(J)
-    assert np.linalg.matrix_rank(J[kept]) == 6
-    assert_array_equal(np.sort([*kept, *others]), np.arange(9))
-    assert 2 in others
-    kept, others = independent_rows(np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0], [0.0, 0.0]]), 1e-9)
-    assert_array_equal(kept, [0, 2])
-    assert_array_equal(others, [1, 3])
-
-
-@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 3)])
-def test_independent_rows_of_nothing(shape):
-    kept, others = independent_rows(np.zeros(shape), 1e-9)
-    assert len(kept) == 0
-    assert_array_equal(others, np.arange(shape[0]))

@@ -11,8 +11,21 @@ The chain to coordinates uses Phid_ud = Phi_u, Phidd_ud = 2 Phid_u, Phidd_udd = 
 """
 
 from kinegrad.kernels.elements.layout import (
-    ELEMENTS, LAW_FORCES, LAW_LINEAR, LAW_POWER, LAW_PULL, LAW_STIFFNESS, N_LAWS, OBJECTIVE_LINEAR, OBJECTIVE_PULL,
-    OBJECTIVE_VALUES, ROW_LAW_BIAS, ROW_LAW_LINEAR, ROW_LAW_PULL, ROW_LAW_VALUES, part,
+    ELEMENTS,
+    LAW_FORCES,
+    LAW_LINEAR,
+    LAW_POWER,
+    LAW_PULL,
+    LAW_STIFFNESS,
+    N_LAWS,
+    OBJECTIVE_LINEAR,
+    OBJECTIVE_PULL,
+    OBJECTIVE_VALUES,
+    ROW_LAW_BIAS,
+    ROW_LAW_LINEAR,
+    ROW_LAW_PULL,
+    ROW_LAW_VALUES,
+    part,
 )  # fmt: skip
 from kinegrad.kernels.jit import cfunction, kernel, real
 from kinegrad.kernels.products import FREEDOMS, OBJECTIVE, TIME, WC, WEIGHT, WK
@@ -99,7 +112,7 @@ def run(code, const, c, e, q, r, k, reg):
 
 
 @part(LAW_FORCES)
-@cfunction(what="expression forces")
+@cfunction(what="the simulation kernels")
 def forces(ctx):
     """Add the forces: covectors of markers, generalised forces f of coordinates."""
     sc, mk, laws, ins, slots, targets = sc_(ctx), mk_(ctx), law_(ctx), ins_(ctx), slots_(ctx), targets_(ctx)
@@ -119,7 +132,7 @@ def forces(ctx):
 
 
 @part(LAW_POWER)
-@cfunction(what="expression forces")
+@cfunction(what="the simulation kernels")
 def power(ctx):
     """Power of the forces."""
     sc, laws, ins, slots, targets, code = sc_(ctx), law_(ctx), ins_(ctx), slots_(ctx), targets_(ctx), code_(ctx)
@@ -169,7 +182,7 @@ def gather(law, sc, mk, col, ins, wide, pos, idx, U, Ud, Udd):
 
 
 @part(LAW_STIFFNESS)
-@cfunction(what="expression forces")
+@cfunction(what="the simulation kernels")
 def stiffness(ctx):
     """Add the symmetric part of x_qᵀ(wk F_x + wc F_xd) x_q to the lower triangle of K."""
     sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), law_(ctx), ins_(ctx), slots_(ctx)
@@ -204,7 +217,7 @@ def spline_change(times, splines, w, t, ds, p):
 
 
 @part(LAW_LINEAR)
-@cfunction(what="derivatives of expression forces")
+@cfunction(what="the sensitivity kernels")
 def forces_linear(ctx):
     """Add x_qᵀ(F_x x_q + F_xd xd_q) and columns of directions to K, x_qᵀ F_xd x_q to C; covectors f (LAW-2)."""
     sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), law_(ctx), ins_(ctx), slots_(ctx)
@@ -254,7 +267,7 @@ def forces_linear(ctx):
 
 
 @part(LAW_PULL)
-@cfunction(what="adjoints of expression forces")
+@cfunction(what="the adjoint kernels")
 def forces_pull(ctx):
     """mu·R_s of the forces: own slots; duals X, X1 and covectors f of the markers."""
     sc, mk, laws, ins, slots, targets = sc_(ctx), mk_(ctx), law_(ctx), ins_(ctx), slots_(ctx), targets_(ctx)
@@ -294,7 +307,7 @@ def forces_pull(ctx):
 
 
 @part(ROW_LAW_VALUES)
-@cfunction(what="expression constraints")
+@cfunction(what="the simulation kernels")
 def row_values(ctx):
     """Phi, Phi_t, Phi_q of expression rows first to last - 1."""
     sc, mk, col, laws = sc_(ctx), mk_(ctx), col_(ctx), row_law_(ctx)
@@ -321,7 +334,7 @@ def row_values(ctx):
 
 
 @part(ROW_LAW_BIAS)
-@cfunction(what="expression constraints")
+@cfunction(what="the simulation kernels")
 def row_bias(ctx):
     """Phidd of expression rows at the accelerations the scalars have."""
     sc, laws = sc_(ctx), row_law_(ctx)
@@ -337,7 +350,7 @@ def row_bias(ctx):
 
 
 @part(ROW_LAW_LINEAR)
-@cfunction(what="derivatives of expression constraints")
+@cfunction(what="the sensitivity kernels")
 def rows_linear(ctx):
     """The part of `rows.linear` for expression rows (LAW-3)."""
     sc, mk, col, laws = sc_(ctx), mk_(ctx), col_(ctx), row_law_(ctx)
@@ -410,7 +423,7 @@ def rows_linear(ctx):
 
 
 @part(ROW_LAW_PULL)
-@cfunction(what="adjoints of expression constraints")
+@cfunction(what="the adjoint kernels")
 def rows_pull(ctx):
     """The part of `rows.pull` for expression rows (LAW-3)."""
     sc, mk, laws = sc_(ctx), mk_(ctx), row_law_(ctx)
@@ -460,7 +473,7 @@ def rows_pull(ctx):
 
 
 @part(OBJECTIVE_VALUES)
-@cfunction(what="objectives")
+@cfunction(what="the simulation kernels")
 def objective_values(ctx):
     """g of every objective."""
     sc, laws, ins, slots, code = sc_(ctx), objective_(ctx), ins_(ctx), slots_(ctx), code_(ctx)
@@ -473,7 +486,7 @@ def objective_values(ctx):
 
 
 @part(OBJECTIVE_LINEAR)
-@cfunction(what="derivatives of objectives")
+@cfunction(what="the sensitivity kernels")
 def objectives_linear(ctx):
     """g and its rows by coordinates and directions, velocities, accelerations (LAW-4)."""
     sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), objective_(ctx), ins_(ctx), slots_(ctx)
@@ -505,7 +518,7 @@ def objectives_linear(ctx):
 
 
 @part(OBJECTIVE_PULL)
-@cfunction(what="adjoints of objectives")
+@cfunction(what="the adjoint kernels")
 def objective_pull(ctx):
     """Duals of weight times objective i on the markers, and own slots."""
     sc, mk, laws, i, ins = sc_(ctx), mk_(ctx), objective_(ctx), flag_(ctx)[OBJECTIVE], ins_(ctx)

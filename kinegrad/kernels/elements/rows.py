@@ -228,7 +228,7 @@ def pairs(e, col, A, B, g, n, l, v, a, K, Nv, Na):
 
 
 @part(ROW_LINEAR)
-@cfunction(what="derivatives of constraints")
+@cfunction(what="the sensitivity kernels")
 def linear(ctx):
     """Phi_z, Phid_z, Phidd_z; covectors of the markers; x_qᵀPhi_xx x_q parts of (Phi_qᵀ sigma)_z (CON-3, CON-4)."""
     mk, sc, col, rows, s, ds = mk_(ctx), sc_(ctx), col_(ctx), row_(ctx), s_(ctx), ds_(ctx)
@@ -302,7 +302,7 @@ def product_pull(A, g, y, yd, ydd, ym, yv, ya, l, v, a, p, pv, pa):
 
 
 @part(ROW_PULL)
-@cfunction(what="adjoints of constraints")
+@cfunction(what="the adjoint kernels")
 def pull(ctx):
     """Duals of yp·Phi_s + yv·Phid_s + ya·Phidd_s + mu·(Phi_qᵀlam)_s + ... on the markers, and own slots (CON-6)."""
     mk, sc, rows, s, psi_s = mk_(ctx), sc_(ctx), row_(ctx), s_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]

@@ -72,7 +72,7 @@ def stiffness(mk, col, spring, s, wk, wc, K, idx, val):
 
 
 @part(SPRING_LINEAR)
-@cfunction(what="derivatives of springs")
+@cfunction(what="the sensitivity kernels")
 def linear(ctx):
     """R_z += x_qᵀ(F_x x_q + F_xd xd_q) and columns of directions, C += x_qᵀ F_xd x_q, covectors f of markers (SPR-2)."""
     mk, col, spring, s, ds, K, C = mk_(ctx), col_(ctx), spring_(ctx), s_(ctx), ds_(ctx), R_z_(ctx), C_(ctx)
@@ -109,7 +109,7 @@ def linear(ctx):
 
 
 @part(SPRING_PULL)
-@cfunction(what="adjoints of springs")
+@cfunction(what="the adjoint kernels")
 def pull(ctx):
     """mu·R_s: own slots; duals of x (X) and xds (X1), and covectors f on the markers."""
     mk, spring, s, psi_s = mk_(ctx), spring_(ctx), s_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]

@@ -13,12 +13,33 @@ with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a tra
 import numpy as np
 
 from kinegrad.kernels.formulations.blocks import (
-    clear4, minus4, objective_rows4, penalty_scale, plus_transposed4, quadrature, right4, shift4,
+    clear4,
+    minus4,
+    objective_rows4,
+    penalty_scale,
+    plus_transposed4,
+    projection_rounds,
+    quadrature,
+    right4,
+    shift4,
+    step_rounds,
 )  # fmt: skip
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, kkt_factor, kkt_solve4, ldlt, ldlt_solve, mul4, put4
 from kinegrad.kernels.products import (
-    BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, OBSERVE, PRODUCTS, PULLBACK, STATUS, TIME, WC, WEIGHT, WK,
+    BIAS,
+    EVALUATE,
+    FREEDOMS,
+    LINEARISE,
+    OBJECTIVE,
+    OBSERVE,
+    PRODUCTS,
+    PULLBACK,
+    STATUS,
+    TIME,
+    WC,
+    WEIGHT,
+    WK,
 )  # fmt: skip
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
@@ -35,7 +56,7 @@ from kinegrad.kernels.table import call
 PENALTY, SCALE, TOLERANCE, THRESHOLD, CARRY, BETA, GAMMA = range(7)
 ITERATIONS, EXACT = range(2)
 PROJECTED_V, PROJECTED_A = 1, 2
-ROUNDS, ROUNDS_EXACT = 3, 6
+ROUNDS_EXACT = 6
 TIGHT = 1e-12  # a Newton tolerance below this asks for all digits of the projections too
 
 
@@ -132,7 +153,7 @@ def load(row, q, v, a, vp, ap, dv, da, lam, sv, sa, m):
         sa[l] = row[5 * n + 2 * m + l]
 
 
-@entry(what="ALI3-P")
+@entry(what="the simulation kernels")
 def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, stride, traj, iterations, flags):
     """Status and number of steps done: from the state in the context through the steps hs.
 
@@ -163,7 +184,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
     alpha, tol = opts[PENALTY], opts[TOLERANCE]
     pen = opts[SCALE] * alpha
     exact = iopts[EXACT] != 0
-    rounds = ROUNDS_EXACT if exact else (2 if tol < TIGHT else 1)
+    rounds = ROUNDS_EXACT if exact else 1
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
@@ -235,6 +256,8 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
         status = ldlt(A, d)
         if status != OK:
             return status, step
+        if tol < TIGHT and not exact:
+            rounds = projection_rounds(M, J, m, n, pen)
         flags[step] = 0
         for l in range(m):
             s = Phi_t[l]
@@ -270,7 +293,8 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
 
 @kernel
 def factors(M, C, R_z, Phi, m, n, gh, b, pen, T, A, piv, L, pivl):
-    """Status and penalty; T = M + γhC + βh²R_q with the factors of its augmented form in A, of the projections' in L."""
+    """Status, penalty and rounds of the two solves; T = M + γhC + βh²R_q with the factors of its augmented form in A, of
+    the projections' in L."""
     for i in range(n):
         for j in range(n):
             T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
@@ -278,10 +302,10 @@ def factors(M, C, R_z, Phi, m, n, gh, b, pen, T, A, piv, L, pivl):
     status = kkt_factor(T, Phi, n, al, A, piv)
     if status == OK:
         status = kkt_factor(M, Phi, n, pen, L, pivl)
-    return status, al
+    return status, al, step_rounds(M, Phi, m, n, al), projection_rounds(M, Phi, m, n, pen)
 
 
-@entry(what="ALI3-P sensitivities")
+@entry(what="the sensitivity kernels")
 def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (ALI-3).
 
@@ -301,7 +325,6 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_,
     weights = np.zeros(no)
     pen = opts[SCALE] * opts[PENALTY]
     eps = 0.0 if iopts[EXACT] else 1.0 / pen
-    rounds = ROUNDS_EXACT if iopts[EXACT] else ROUNDS
     flag[FREEDOMS] = 0
     for step in range(1, hs.shape[0] + 1):
         h = hs[step - 1]
@@ -309,9 +332,11 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_,
         par[TIME] = ts[step]
         load(traj[step], q, v, a, vp, ap, dv, da, lam, sv, sa, m)
         call(fn[LINEARISE], ctx)
-        status, al = factors(M, C, R_z, Phi_z, m, n, gh, b, pen, T, A, piv, L, pivl)
+        status, al, rounds, rounds_p = factors(M, C, R_z, Phi_z, m, n, gh, b, pen, T, A, piv, L, pivl)
         if status != OK:
             return status, step
+        if iopts[EXACT]:
+            rounds_p = max(rounds_p, ROUNDS_EXACT)
         quadrature(hs, step, after, final, weights)
         for e in range(Q.shape[0]):
             k = n + 4 * e
@@ -322,27 +347,27 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_,
             right4(R_z, n, n, k, qk, 1.0, r1)
             minus4(C, n, n, 1.0, vk, r1)
             right4(Phi_z, m, n, k, qk, 1.0 / b, r2)
-            kkt_solve4(T, Phi_z, n, 0.0, al, A, piv, False, ROUNDS, r1, r2, ak, y, w, z)
+            kkt_solve4(T, Phi_z, n, 0.0, al, A, piv, False, rounds, r1, r2, ak, y, w, z)
             shift4(n, b, ak, qk)
             shift4(n, gh, ak, vk)
             if flags[step - 1] & PROJECTED_V:
                 right4(Nv_z, n, n, k, qk, 1.0, r1)
                 right4(Phid_z, m, n, k, qk, 1.0, r2)
                 minus4(Phi_z, m, n, 1.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds, r1, r2, x, y, w, z)
+                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, vk)
             if flags[step - 1] & PROJECTED_A:
                 right4(Na_z, n, n, k, qk, 1.0, r1)
                 right4(Phidd_z, m, n, k, qk, 1.0, r2)
                 minus4(Phi_z, m, n, 1.0, ak, r2)
                 minus4(Phid_z, m, n, 2.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds, r1, r2, x, y, w, z)
+                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, ak)
             objective_rows4(no, n, k, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
     return OK, hs.shape[0]
 
 
-@entry(what="ALI3-P adjoints")
+@entry(what="the adjoint kernels")
 def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (ALI-4).
 
@@ -364,7 +389,6 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
     weights = np.zeros(no)
     pen = opts[SCALE] * opts[PENALTY]
     eps = 0.0 if iopts[EXACT] else 1.0 / pen
-    rounds = ROUNDS_EXACT if iopts[EXACT] else ROUNDS
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
     for step in range(steps, 0, -1):
@@ -373,9 +397,11 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
         par[TIME] = ts[step]
         load(traj[step], q, v, a, vp, ap, dv, da, lam, sv, sa, m)
         call(fn[LINEARISE], ctx)
-        status, al = factors(M, C, R_z, Phi_z, m, n, gh, b, pen, T, A, piv, L, pivl)
+        status, al, rounds, rounds_p = factors(M, C, R_z, Phi_z, m, n, gh, b, pen, T, A, piv, L, pivl)
         if status != OK:
             return status, step
+        if iopts[EXACT]:
+            rounds_p = max(rounds_p, ROUNDS_EXACT)
         quadrature(hs, step, after, final, weights)
         for e in range(Q.shape[0]):
             qo, vo, ao = Q[e], V[e], A_[e]
@@ -387,7 +413,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
                     vo[i, c] += weights[o] * g_v[o, i]
                     ao[i, c] += weights[o] * g_a[o, i]
             if flags[step - 1] & PROJECTED_A:
-                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds, ao, zero, E, B, w, z)
+                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, ao, zero, E, B, w, z)
                 plus_transposed4(Phi_z, m, n, -1.0, B, ao)
                 plus_transposed4(Phid_z, m, n, -2.0, B, vo)
                 plus_transposed4(Phidd_z, m, n, -1.0, B, qo)
@@ -396,7 +422,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
                 clear4(E)
                 clear4(B)
             if flags[step - 1] & PROJECTED_V:
-                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds, vo, zero, H, D, w, z)
+                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, vo, zero, H, D, w, z)
                 plus_transposed4(Phi_z, m, n, -1.0, D, vo)
                 plus_transposed4(Phid_z, m, n, -1.0, D, qo)
                 plus_transposed4(Nv_z, n, n, -1.0, H, qo)
@@ -405,7 +431,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
                 clear4(D)
             for i in range(n):
                 put4(r1, i, axpy4(b, get4(qo, i), axpy4(gh, get4(vo, i), get4(ao, i))))
-            kkt_solve4(T, Phi_z, n, 0.0, al, A, piv, True, ROUNDS, r1, zero, U, P, w, z)
+            kkt_solve4(T, Phi_z, n, 0.0, al, A, piv, True, rounds, r1, zero, U, P, w, z)
             for l in range(m):
                 put4(P, l, mul4(1.0 / b, get4(P, l)))
             plus_transposed4(Phi_z, m, n, -1.0, P, qo)

@@ -36,8 +36,21 @@ from kinegrad.kernels.linalg import (
     put4,
 )
 from kinegrad.kernels.products import (
-    AT_POSITION, BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, OBSERVE, POSITION, PRODUCTS, PULLBACK, STATUS, TIME, WC,
-    WEIGHT, WK,
+    AT_POSITION,
+    BIAS,
+    EVALUATE,
+    FREEDOMS,
+    LINEARISE,
+    OBJECTIVE,
+    OBSERVE,
+    POSITION,
+    PRODUCTS,
+    PULLBACK,
+    STATUS,
+    TIME,
+    WC,
+    WEIGHT,
+    WK,
 )  # fmt: skip
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
@@ -300,7 +313,7 @@ def add_objectives(fn, ctx, g, weight, final, psi):
             psi[o] += weight * g[o]
 
 
-@entry(what="Matrix R with Newmark")
+@entry(what="the simulation kernels")
 def simulate_newmark(
     fn, ctx, m, wraps, ts, hs, opts, iterations_allowed, final, psi, g_last, stride, traj, iterations, z, zd, zdd
 ):
@@ -379,7 +392,7 @@ def simulate_newmark(
     return OK, hs.shape[0]
 
 
-@entry(what="Matrix R with Runge-Kutta")
+@entry(what="the simulation kernels")
 def simulate_rk4(fn, ctx, m, wraps, ts, hs, opts, final, psi, stride, traj, iterations, z, zd, zdd):
     """Status and number of steps done, from the state in the context and z, zd, zdd, which are carried on."""
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
@@ -594,7 +607,7 @@ def no_projection(dv, da, sv, sa):
         sa[l] = 0.0
 
 
-@entry(what="Matrix R sensitivities")
+@entry(what="the sensitivity kernels")
 def direct(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (MR-3).
 
@@ -693,7 +706,7 @@ def before_stage(i, h, z0, v0, sz, sv, z, zd, zdd, nd):
             put4(zd, k, axpy4(h / 6.0, get4(sv, k), get4(v0, k)))
 
 
-@entry(what="Matrix R adjoints")
+@entry(what="the adjoint kernels")
 def adjoint(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (MR-4).
 

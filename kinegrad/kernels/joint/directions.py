@@ -10,7 +10,23 @@ from kinegrad.kernels.joint.inertia import centre, dot6, inertia_wrench, momentu
 from kinegrad.kernels.joint.motion import mat_at
 from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, RIGID, SLIDE, TURN
 from kinegrad.kernels.vec3 import (
-    add, axpy, cross, dot, fcross, inc6, mat, mm, mul, mv, neg, put, scross, six, sub, vec, vec_at,
+    add,
+    axpy,
+    cross,
+    dot,
+    fcross,
+    inc6,
+    mat,
+    mm,
+    mul,
+    mv,
+    neg,
+    put,
+    scross,
+    six,
+    sub,
+    vec,
+    vec_at,
 )  # fmt: skip
 
 

@@ -3,9 +3,30 @@
 from kinegrad.kernels.elements import laws  # noqa: F401 (its parts)
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import (
-    AT_POSITIONS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS, ELEMENTS, GRAVITY, INERTIA_PRODUCTS, LAW_FORCES, LAW_LINEAR,
-    LAW_POWER, LAW_PULL, LAW_STIFFNESS, OBJECTIVE_LINEAR, OBJECTIVE_PULL, OBJECTIVE_VALUES, ROW_LAW_BIAS, ROW_LAW_LINEAR,
-    ROW_LAW_PULL, ROW_LAW_VALUES, ROW_LINEAR, ROW_PULL, SPRING_LINEAR, SPRING_PULL, link, part,
+    AT_POSITIONS,
+    DIRECTION_COLUMNS,
+    DIRECTION_PRODUCTS,
+    ELEMENTS,
+    GRAVITY,
+    INERTIA_PRODUCTS,
+    LAW_FORCES,
+    LAW_LINEAR,
+    LAW_POWER,
+    LAW_PULL,
+    LAW_STIFFNESS,
+    OBJECTIVE_LINEAR,
+    OBJECTIVE_PULL,
+    OBJECTIVE_VALUES,
+    ROW_LAW_BIAS,
+    ROW_LAW_LINEAR,
+    ROW_LAW_PULL,
+    ROW_LAW_VALUES,
+    ROW_LINEAR,
+    ROW_PULL,
+    SPRING_LINEAR,
+    SPRING_PULL,
+    link,
+    part,
 )  # fmt: skip
 from kinegrad.kernels.elements.rows import bias as row_bias
 from kinegrad.kernels.elements.rows import values as row_values
@@ -15,13 +36,27 @@ from kinegrad.kernels.elements.springs import forces as spring_forces
 from kinegrad.kernels.elements.springs import stiffness as spring_stiffness
 from kinegrad.kernels.jit import cfunction, kernel, record
 from kinegrad.kernels.joint.directions import (
-    direction_columns, inertia_changes, marker_changes, project_changes, twists,
+    direction_columns,
+    inertia_changes,
+    marker_changes,
+    project_changes,
+    twists,
 )  # fmt: skip
 from kinegrad.kernels.joint.inertia import (
-    accumulate, body_forces, body_moments, body_terms, inertia_linear, momentum,
+    accumulate,
+    body_forces,
+    body_moments,
+    body_terms,
+    inertia_linear,
+    momentum,
 )  # fmt: skip
 from kinegrad.kernels.joint.markers import (
-    curvature, first_columns, marker_positions, marker_rates, rate_columns, wrenches,
+    curvature,
+    first_columns,
+    marker_positions,
+    marker_rates,
+    rate_columns,
+    wrenches,
 )  # fmt: skip
 from kinegrad.kernels.joint.motion import accelerations, field, positions, velocities
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
@@ -75,7 +110,7 @@ def base(node, s, gravity, on):
 
 
 @part(AT_POSITIONS)
-@cfunction(what="the joint-coordinate equations")
+@cfunction(what="the simulation kernels")
 def position(ctx):
     """Positions of nodes and markers with their columns, and Phi, Phi_t, Phi_q."""
     node, coord, mk, col, sc, s, q = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
@@ -94,7 +129,7 @@ def position(ctx):
         link(ctx, ROW_LAW_VALUES)
 
 
-@cfunction(what="the joint-coordinate equations")
+@cfunction(what="the simulation kernels")
 def evaluate(ctx):
     """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
     node, coord, mk, s, q, v = node_(ctx), coord_(ctx), mk_(ctx), s_(ctx), q_(ctx), v_(ctx)
@@ -122,7 +157,7 @@ def evaluate(ctx):
             link(ctx, LAW_STIFFNESS)
 
 
-@cfunction(what="the joint-coordinate equations")
+@cfunction(what="the simulation kernels")
 def bias(ctx):
     """c = Phidd(q, vp, 0) at the q of the last evaluate."""
     node, mk, sc, row, vp = node_(ctx), mk_(ctx), sc_(ctx), row_(ctx), vp_(ctx)
@@ -135,7 +170,7 @@ def bias(ctx):
         link(ctx, ROW_LAW_BIAS)
 
 
-@cfunction(what="the joint-coordinate equations")
+@cfunction(what="the simulation kernels")
 def observe(ctx):
     """g of the objectives, and x, xd, xdd of the markers, at the q of the last evaluate."""
     node, mk = node_(ctx), mk_(ctx)
@@ -162,7 +197,7 @@ def keep(node, mk, sc):
         sc[i]["uds"] = sc[i]["ud"]
 
 
-@cfunction(what="the joint-coordinate derivatives")
+@cfunction(what="the sensitivity kernels")
 def linearise(ctx):
     """Every first derivative of a step, by coordinates and directions."""
     node, coord, mk, col, sc, s, q = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
@@ -212,7 +247,7 @@ def linearise(ctx):
 
 
 @part(INERTIA_PRODUCTS)
-@cfunction(what="the joint-coordinate derivatives")
+@cfunction(what="the sensitivity kernels")
 def inertia_products(ctx):
     """What the bodies give to M, R_z, C, Nv_z, Na_z."""
     node, coord, q = node_(ctx), coord_(ctx), q_(ctx)
@@ -222,7 +257,7 @@ def inertia_products(ctx):
 
 
 @part(DIRECTION_COLUMNS)
-@cfunction(what="derivatives by slots in joint coordinates")
+@cfunction(what="the sensitivity kernels")
 def columns_of_directions(ctx):
     """Columns of the markers under every direction, in the context at hand."""
     node, s, ds, touch, star = node_(ctx), s_(ctx), ds_(ctx), touch_(ctx), star_(ctx)[0]
@@ -234,7 +269,7 @@ def columns_of_directions(ctx):
 
 
 @part(DIRECTION_PRODUCTS)
-@cfunction(what="derivatives by slots in joint coordinates")
+@cfunction(what="the sensitivity kernels")
 def products_of_directions(ctx):
     """Columns of R_z, Nv_z, Na_z under every direction, beyond what elements gave."""
     node, coord, s, ds, touch = node_(ctx), coord_(ctx), s_(ctx), ds_(ctx), touch_(ctx)
@@ -249,7 +284,7 @@ def products_of_directions(ctx):
             project_changes(node, coord, touch[p], k, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
 
 
-@cfunction(what="the joint-coordinate adjoints")
+@cfunction(what="the adjoint kernels")
 def pullback(ctx):
     """Adds to psi_s of one objective, after linearise at the same point."""
     node, mk, sc, mu, eta_v, eta_a = node_(ctx), mk_(ctx), sc_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx)
@@ -270,7 +305,7 @@ def pullback(ctx):
     node_slots(node, mass_(ctx), s_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)
 
 
-@cfunction(what="energies")
+@cfunction(what="the simulation kernels")
 def energy(ctx):
     """Kinetic energy, potential of weight and springs, and the power of all else, after evaluate."""
     node, mass, s, out = node_(ctx), mass_(ctx), s_(ctx), energy_(ctx)

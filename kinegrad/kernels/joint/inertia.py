@@ -6,7 +6,24 @@ Moments are (m, m c) and (Ixx Iyy Izz Ixy Ixz Iyz) about the global origin, so c
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.joint.motion import dot4, e_column, euler_axis, four
 from kinegrad.kernels.vec3 import (
-    add, cross, dot, fcross, inc, inc6, mat, mm, mul, mv, put, put6, put_mat, six, sub, vec, vec_at, vm,
+    add,
+    cross,
+    dot,
+    fcross,
+    inc,
+    inc6,
+    mat,
+    mm,
+    mul,
+    mv,
+    put,
+    put6,
+    put_mat,
+    six,
+    sub,
+    vec,
+    vec_at,
+    vm,
 )  # fmt: skip
 
 

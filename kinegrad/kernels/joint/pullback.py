@@ -9,7 +9,20 @@ from kinegrad.kernels.joint.inertia import centre, momentum
 from kinegrad.kernels.joint.motion import mat_at
 from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, SLIDE, TURN
 from kinegrad.kernels.vec3 import (
-    add, cross, dot, fcross, inc_at, mat, mul, neg, put, six, sub, vec, vec_at, vm,
+    add,
+    cross,
+    dot,
+    fcross,
+    inc_at,
+    mat,
+    mul,
+    neg,
+    put,
+    six,
+    sub,
+    vec,
+    vec_at,
+    vm,
 )  # fmt: skip
 
 # wrenches in D: with e; with T × e for T = tm, tv, ta, W, U; with ed, edd at (Vs, acs); with ed, edd at (V, a)
