@@ -1,0 +1,73 @@
+"""Gradients of whole simulations, direct and adjoint, against complex step of the simulator."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from whole_runs import CASES
+
+from kinegrad.kernels.jit import JIT
+from kinegrad.sensitivity.gradient import gradient
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not JIT, reason="compares compiled code with uncompiled runs")]
+HERE = Path(__file__).parent
+TOLERANCE = 1e-8
+PROCESSES = 2
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """{case: {objectives, gradient, flags}} from processes without the compiler."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, str(HERE / "whole_runs.py"), str(PROCESSES)]
+    running = [
+        subprocess.Popen([*command, str(k)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        for k in range(PROCESSES)
+    ]
+    results = {}
+    for process in running:
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
+        results |= json.loads(output)
+    return results
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def case(request, expected):
+    """A case, its compiled motion, and what complex step gave."""
+    case = CASES[request.param]
+    return case, case.run(case.system(), 1e-14, 30), expected[request.param]
+
+
+def assert_same_gradient(found, expected):
+    """Entries agree to TOLERANCE of max(|entry|, 1e-3 of the largest of the row)."""
+    expected = np.array(expected)
+    scale = np.maximum(np.abs(expected), 1e-3 * np.abs(expected).max(axis=1, keepdims=True))
+    error = np.abs(found - expected) / scale
+    assert np.isfinite(found).all()
+    assert error.max() < TOLERANCE, f"{error.max():.1e} at {np.unravel_index(error.argmax(), error.shape)}"
+
+
+def test_the_same_run(case):
+    _, motion, expected = case
+    values = np.array(list(motion.objectives.values()))
+    assert np.abs(values - list(expected["objectives"].values())).max() < 1e-8 * np.abs(values).max()
+    assert motion.flags.tolist() == expected["flags"]
+
+
+@pytest.mark.parametrize("method", ["direct", "discrete-adjoint"])
+def test_gradient(case, method):
+    case, motion, expected = case
+    found = gradient(motion, wrt=case.wrt, method=method)
+    assert_same_gradient(found.matrix, expected["gradient"])
+
+
+def test_thresholds_skip_some_projections(expected):
+    velocity = expected["five-bar, ali3p, some velocity projections"]["flags"]
+    acceleration = expected["five-bar, ali3p, some acceleration projections"]["flags"]
+    assert {2, 3} == set(velocity)
+    assert {0, 2} == set(acceleration)
