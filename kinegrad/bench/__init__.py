@@ -1,0 +1,1 @@
+"""Benchmarks: kinegrad beside other programs, in one process and in turn."""

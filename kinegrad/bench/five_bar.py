@@ -1,0 +1,223 @@
+"""Cost and accuracy of the five-bar, 5 s in steps of 1 ms: kinegrad beside Exudyn and MuJoCo, and its gradients.
+
+    kinegrad bench [--repeats N] [--only WORD]          or          python benchmarks/five_bar.py
+
+Everything runs in one process and one thread, in turn, and the turns are repeated: what slows the machine for a while
+slows all alike. The least time of each counts. `docs/benchmarks.md` says what the numbers mean.
+"""
+
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kinegrad.bench.peers import Result, exudyn_five_bar, mujoco_five_bar
+
+PACKAGE = Path(__file__).resolve().parents[1]
+MODEL = PACKAGE / "data" / "five_bar.yaml"
+STEP, T_END = 1e-3, 5.0
+INSTALL_PEERS = 'python -m pip install "kinegrad[bench]"'
+PACKAGES = ["kinegrad", "numba", "numpy", "exudyn", "mujoco"]
+
+TRAPEZOIDAL = "kinegrad ALI3-P, trapezoidal"
+EXPLICIT = "kinegrad Matrix-R, RK4"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    `ratio` is the cost in units of the kinegrad simulation it is compared with: a peer should be far above 1, a
+    gradient not far above. `error` is None where no position is compared, `ratio` where kinegrad did not run.
+    """
+
+    name: str
+    us_per_step: float
+    error: float | None
+    ratio: float | None
+    target: str
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Something that simulates the five-bar: its package, how it runs, whom it is compared with, what is asked."""
+
+    name: str
+    package: str
+    simulate: Callable[[], Result]
+    against: str
+    target: str
+
+
+def kinegrad_five_bar(formulation, integrator, step, t_end):
+    """Result of kinegrad in joint coordinates; the two choices by the names of their classes. Loop only."""
+    motion = _kinegrad_motion(formulation, integrator, step, t_end)
+    x, y, _ = motion.marker("bar_12.P2").position[-1]
+    return Result(motion.us_per_step * round(t_end / step) * 1e-6, motion.us_per_step, (float(x), float(y)))
+
+
+def kinegrad_gradient(method, step, t_end):
+    """CPU seconds of the gradient (3 objectives by 5 parameters, forward pass included) and of a plain simulation."""
+    import kinegrad as kg
+
+    gradient = kg.gradient(_kinegrad_motion("ALI3P", "Newmark", step, t_end), method=method)
+    return gradient.cpu_s, gradient.simulation_cpu_s
+
+
+@functools.cache
+def _kinegrad_system():
+    import kinegrad as kg
+
+    return kg.joint(kg.Model.from_yaml(MODEL))
+
+
+def _kinegrad_motion(formulation, integrator, step, t_end):
+    import kinegrad as kg
+
+    return kg.simulate(
+        _kinegrad_system(), getattr(kg, formulation)(), getattr(kg, integrator)(), step=step, t_end=t_end
+    )
+
+
+CONTESTANTS = [
+    Contestant(
+        name=TRAPEZOIDAL,
+        package="kinegrad",
+        simulate=lambda: kinegrad_five_bar("ALI3P", "Newmark", STEP, T_END),
+        against=TRAPEZOIDAL,
+        target="error at most 3e-5 m",
+    ),
+    Contestant(
+        name="Exudyn 2-D, trapezoidal",
+        package="exudyn",
+        simulate=lambda: exudyn_five_bar(STEP, T_END),
+        against=TRAPEZOIDAL,
+        target="at least 8",
+    ),
+    Contestant(
+        name="MuJoCo implicitfast",
+        package="mujoco",
+        simulate=lambda: mujoco_five_bar(STEP, T_END),
+        against=TRAPEZOIDAL,
+        target="at least 1.43",
+    ),
+    Contestant(
+        name=EXPLICIT,
+        package="kinegrad",
+        simulate=lambda: kinegrad_five_bar("MatrixR", "RungeKutta4", STEP, T_END),
+        against=EXPLICIT,
+        target="error at most 1e-9 m",
+    ),
+    Contestant(
+        name="MuJoCo RK4",
+        package="mujoco",
+        simulate=lambda: mujoco_five_bar(STEP, T_END, "RK4"),
+        against=EXPLICIT,
+        target="at least 2",
+    ),
+]
+GRADIENTS = ["direct", "discrete-adjoint"]
+
+
+def run(repeats=5, only="", progress=None):
+    """Rows of simulations, then of gradients; `only` keeps those whose name contains this word.
+
+    A peer that is not installed is told on standard error and left out.
+    """
+    chosen = [c for c in CONTESTANTS if only.lower() in c.name.lower() and _is_installed(c)]
+    methods = [m for m in GRADIENTS if only.lower() in _gradient_name(m).lower()]
+    results = {c.name: [] for c in chosen}
+    gradient_costs = {m: [] for m in methods}
+    for turn in range(repeats + 1):
+        for contestant in chosen:
+            results[contestant.name].append(contestant.simulate())
+        for method in methods:
+            gradient_costs[method].append(kinegrad_gradient(method, STEP, T_END))
+        if turn == 0:  # it loaded, compiled and warmed up, so it does not count
+            for costs in [*results.values(), *gradient_costs.values()]:
+                costs.clear()
+        if progress is not None:
+            progress((turn + 1) / (repeats + 1))
+    best = {name: min(several, key=lambda result: result.cpu_s) for name, several in results.items()}
+    return [_row(c, best) for c in chosen] + [_gradient_row(m, gradient_costs[m]) for m in methods]
+
+
+def _is_installed(contestant):
+    """Whether it can take part; if not, a line says how to change that."""
+    if importlib.util.find_spec(contestant.package):
+        return True
+    print(
+        f"{contestant.name} is left out: {contestant.package} is not installed. To install it: {INSTALL_PEERS}",
+        file=sys.stderr,
+    )
+    return False
+
+
+def _row(contestant, best):
+    mine, ours = best[contestant.name], best.get(contestant.against)
+    ratio = mine.us_per_step / ours.us_per_step if ours else None
+    return Row(contestant.name, mine.us_per_step, mine.error, ratio, contestant.target)
+
+
+def _gradient_name(method):
+    return f"kinegrad gradient 3 x 5, {method}"
+
+
+def _gradient_row(method, costs):
+    everything, simulation = (min(column) for column in zip(*costs, strict=True))
+    steps = round(T_END / STEP)
+    return Row(_gradient_name(method), everything / steps * 1e6, None, everything / simulation, "at most 5")
+
+
+def machine():
+    """Lines that say where the numbers come from: processor, Python, packages and the commit of the sources."""
+    versions = []
+    for package in PACKAGES:
+        try:
+            versions.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            versions.append(f"{package} not installed")
+    return [
+        f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
+        f"Python {platform.python_version()}, {', '.join(versions)}",
+        f"commit {_commit()}",
+    ]
+
+
+def _processor():
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown processor"
+
+
+def _commit():
+    """Short hash, with a plus sign when tracked files differ from it."""
+
+    def git(*arguments):
+        return subprocess.run(
+            ["git", *arguments], cwd=PACKAGE, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    try:
+        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def table(rows):
+    """The rows as a Markdown table, ready for `docs/benchmarks.md`."""
+    lines = ["| | µs/step | error [m] | × ours | asked |", "|---|---|---|---|---|"]
+    for row in rows:
+        error = "" if row.error is None else f"{row.error:.1e}"
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        lines.append(f"| {row.name} | {row.us_per_step:.2f} | {error} | {ratio} | {row.target} |")
+    return "\n".join(lines)
