@@ -1,0 +1,297 @@
+"""Recursive dynamics against the mass matrix, against complex step, and against the laws of mechanics."""
+
+import time
+
+import numpy as np
+import pytest
+from helpers import assert_close
+from mechanisms import tree
+
+from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.recursive import Recursive
+from kinegrad.kernels.jit import JIT
+from kinegrad.kernels.joint.inertia import momentum
+from kinegrad.kernels.products import ENERGY, EVALUATE, LINEARISE, TIME
+from kinegrad.kernels.status import OK, SINGULAR, ZERO_LENGTH
+from kinegrad.model.model import Model
+
+T = 0.37
+H = 1e-30
+compiled = pytest.mark.skipif(not JIT, reason="takes too long without the compiler")
+uncompiled = pytest.mark.skipif(JIT, reason="complex numbers need NUMBA_DISABLE_JIT=1; .ci/run runs these so")
+
+
+# --- mechanisms ---
+
+
+def chain(n, gravity="[0.3, -0.2, -9.81]"):
+    """n links one after the other, turning about x, y, z in turn."""
+    axes = ["[1, 0, 0]", "[0, 1, 0]", "[0, 0, 1]"]
+    bodies = "\n".join(
+        f"  b{i}: {{mass: 1.1, com: [0.05, 0.01, 0.02], inertia: [0.01, 0.02, 0.015, 0.001, 0.002, -0.001], "
+        "markers: {p: [0, 0, 0], q: [0.1, 0.02, 0.03]}}"
+        for i in range(n)
+    )
+    joints = "\n".join(
+        f"  j{i}: {{type: revolute, between: [{f'b{i - 1}.q' if i else 'ground.O'}, b{i}.p], axis: {axes[i % 3]}}}"
+        for i in range(n)
+    )
+    return Model.from_yaml_text(
+        f"kinegrad: 1\nground: {{markers: {{O: [0.2, 0, 0.1]}}}}\nbodies:\n{bodies}\njoints:\n{joints}\n"
+        f"forces: {{gravity: {{type: gravity, acceleration: {gravity}}}}}\n"
+    )
+
+
+OPTIONS = {
+    "revolute": "axis: [{}, {}, {}]",
+    "prismatic": "axis: [{}, {}, {}]",
+    "cylindrical": "axis: [{}, {}, {}]",
+    "cardan": "axes: [[{}, {}, 0], [0, 0, {}]]",
+    "planar": "axis: [0, 0, 1], x_axis: [{}, {}, 0]",
+    "spherical": "",
+    "fixed": "",
+    "floating": "",
+}
+
+
+def random_tree(seed, bodies=9, roots=1):
+    """Bodies on random parents by random joints, about half of them reversed; the first `roots` float, without gravity."""
+    rng = np.random.default_rng(seed)
+
+    def vector(k=3):
+        return "[" + ", ".join(f"{x:.3f}" for x in rng.uniform(0.2, 1.0, k) * rng.choice([-1, 1], k)) + "]"
+
+    lines, joints = [], []
+    for i in range(bodies):
+        inertia = ", ".join(f"{x:.3f}" for x in rng.uniform(0.2, 0.4, 3))
+        lines.append(
+            f"  b{i}: {{mass: {rng.uniform(0.5, 2):.3f}, com: {vector()}, inertia: [{inertia}, 0.02, -0.01, 0.03], "
+            f"markers: {{p: {vector()}, q: {vector()}}}}}"
+        )
+        kind = "floating" if i < roots else str(rng.choice([k for k in OPTIONS if k != "floating"]))
+        ends = ["ground.O" if i < roots else f"b{rng.integers(i)}.q", f"b{i}.p"]
+        ends = ends[::-1] if kind != "floating" and rng.random() < 0.5 else ends
+        options = OPTIONS[kind].format(*(f"{x:.3f}" for x in rng.uniform(0.3, 1, 3)))
+        joints.append(f"  j{i}: {{type: {kind}, between: [{', '.join(ends)}]{', ' * bool(options)}{options}}}")
+    return Model.from_yaml_text(
+        "kinegrad: 1\nground: {markers: {O: [0.2, 0, 0.1]}}\nbodies:\n"
+        + "\n".join(lines)
+        + "\njoints:\n"
+        + "\n".join(joints)
+    )
+
+
+MODELS = {"tree": tree, "chain": lambda: chain(12)} | {f"random {k}": lambda k=k: random_tree(k) for k in range(4)}
+
+
+@pytest.fixture(params=MODELS, scope="module")
+def case(request):
+    """A system and q, v, tau; tau acts on Euler parameters too, and these are not of length one."""
+    system = joint(MODELS[request.param]())
+    return system, *np.random.default_rng(5).normal(size=(3, system.n))
+
+
+# --- the same from M and f ---
+
+
+def norm_rows(system):
+    return [i for i, name in enumerate(system.row_names) if name.endswith(" norm")]
+
+
+def evaluated(system, q, v, s=None):
+    work = system.workspace(s=s)
+    work["q"][:], work["v"][:], work["par"][TIME] = q, v, T
+    work.call(EVALUATE)
+    return work
+
+
+def bordered(system, work):
+    """[M Jᵀ; J 0] with the normalisation rows J."""
+    J = work["J"][norm_rows(system)]
+    return np.block([[work["M"], J.T], [J, np.zeros((len(J), len(J)))]])
+
+
+def dense(system, q, v, tau):
+    """a and the multipliers of the normalisation rows; Φ̈ = 2 (p·p̈ + ṗ·ṗ)."""
+    work = evaluated(system, q, v)
+    c = [-2.0 * v[k : k + 4] @ v[k : k + 4] for k, _ in system.euler.values()]
+    x = np.linalg.solve(bordered(system, work), np.concatenate([tau - work["f"], c]))
+    return x[: system.n], x[system.n :]
+
+
+def test_accelerations_are_those_of_the_mass_matrix(case):
+    system, q, v, tau = case
+    recursive = Recursive(system)
+    assert_close(recursive.accelerations(q, v, tau, T), dense(system, q, v, tau)[0], 1e-12)
+    assert recursive.status == OK
+
+
+def test_forces_are_those_of_the_mass_matrix(case):
+    system, q, v, a = case
+    work = evaluated(system, q, v)
+    assert_close(Recursive(system).forces(q, v, a, T), work["M"] @ a + work["f"], 1e-14)
+
+
+def test_derivatives_are_those_of_the_mass_matrix(case):
+    """From R_z, C and M of LINEARISE and the normalisation rows."""
+    system, q, v, tau = case
+    a, a_q, a_v, a_tau = Recursive(system).derivatives(q, v, tau, T)
+    n, rows = system.n, norm_rows(system)
+    work = evaluated(system, q, v)
+    K = bordered(system, work)
+    work["a"][:], work["vp"][:], work["ap"][:] = a, v, a
+    work["lam"][:] = 0.0
+    work["lam"][rows] = dense(system, q, v, tau)[1]
+    work.call(LINEARISE)
+    by_q = np.linalg.solve(K, -np.vstack([work["R_z"], work["Phidd_z"][rows]]))[:n]
+    by_v = np.linalg.solve(K, -np.vstack([work["C"], 2.0 * work["Phid_z"][rows]]))[:n]
+    assert_close(a_q, by_q, 1e-12)
+    assert_close(a_v, by_v, 1e-12)
+    assert_close(a_tau, np.linalg.inv(K)[:n, :n], 1e-12)
+
+
+@uncompiled
+def test_derivatives_by_complex_step(case):
+    system, q, v, tau = case
+    found = Recursive(system).derivatives(q, v, tau, T)
+    recursive = Recursive(system, s=system.s.astype(complex))
+    state = [x.astype(complex) for x in (q, v, tau)]
+    assert_close(found[0], recursive.accelerations(*state, T).real)
+    for x, derivative in zip(state, found[1:], strict=True):
+        expected = np.empty_like(derivative)
+        for k in range(system.n):
+            x[k] += H * 1j
+            expected[:, k] = recursive.accelerations(*state, T).imag / H
+            x[k] = x[k].real
+        assert_close(derivative, expected, 1e-13)
+
+
+# --- laws of mechanics ---
+
+
+@uncompiled
+def test_momentum_of_a_floating_tree_is_conserved():
+    """Along (v, a), the derivative of the momentum and of its moment vanishes, whatever acts within the tree."""
+    system = joint(random_tree(11))
+    q, v, tau = np.random.default_rng(2).normal(size=(3, system.n))
+    tau[:7] = 0.0  # the floating joint
+    a = Recursive(system).accelerations(q, v, tau)
+    work = evaluated(system, q + H * 1j * v, v + H * 1j * a, system.s.astype(complex))
+    work.call(ENERGY)
+    total = sum(
+        np.concatenate(momentum(B["Ib"], B["V"][:3], B["V"][3:])) for B in work["node"][1:] if B["m1"] > B["m0"]
+    )
+    scale = sum(np.abs(B["Ib"]).max() * np.abs(B["a"]).max() for B in work["node"][1:])
+    assert np.abs(total.real).max() > 0.1
+    assert_close(total.imag / H, np.zeros(6), 1e-14, scale)
+
+
+@uncompiled
+def test_energy_changes_by_the_power_of_tau():
+    system = joint(chain(8))
+    q, v, tau = np.random.default_rng(3).normal(size=(3, system.n))
+    a = Recursive(system).accelerations(q, v, tau)
+    work = evaluated(system, q + H * 1j * v, v + H * 1j * a, system.s.astype(complex))
+    work.call(ENERGY)
+    assert_close((work["energy"][0] + work["energy"][1]).imag / H, v @ tau, 1e-13)
+
+
+@compiled
+def test_energy_of_a_swinging_chain_of_64_links():
+    """Runge-Kutta of order 4: energy drifts by 1e-7 of what is exchanged, and less by about 2⁵ with half the step."""
+    system = joint(chain(64))
+    recursive, work = Recursive(system), system.workspace()
+
+    def energy(q, v):
+        work["q"][:], work["v"][:] = q, v
+        work.call(EVALUATE)
+        work.call(ENERGY)
+        return work["energy"][:2].copy()
+
+    def drift(h):
+        q, v = np.zeros((2, 64))
+        start = energy(q, v)
+        for _ in range(round(0.1 / h)):
+            k1 = recursive.accelerations(q, v).copy()
+            k2 = recursive.accelerations(q + h / 2 * v, v + h / 2 * k1).copy()
+            k3 = recursive.accelerations(q + h / 2 * v + h**2 / 4 * k1, v + h / 2 * k2).copy()
+            k4 = recursive.accelerations(q + h * v + h**2 / 2 * k2, v + h * k3)
+            q, v = q + h * v + h**2 / 6 * (k1 + k2 + k3), v + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        end = energy(q, v)
+        assert end[0] > 10.0
+        return abs((end - start).sum()) / end[0]
+
+    coarse, fine = drift(1e-3), drift(5e-4)
+    assert coarse < 1e-7
+    assert fine < coarse / 12
+
+
+# --- long chains ---
+
+
+@compiled
+def test_a_chain_of_1024_links():
+    """The forces that the accelerations take are those given, to the rounding of what a chain at rest takes (2.6e7 Nm)."""
+    system = joint(chain(1024))
+    q, v, tau = np.random.default_rng(4).normal(size=(3, 1024))
+    recursive = Recursive(system)
+    a = recursive.accelerations(q, v, tau).copy()
+    still = recursive.forces(q, v, np.zeros(1024)).copy()
+    found = recursive.forces(q, v, a)
+    assert_close(found, tau, 1e-15, np.abs(still).max())
+
+
+@compiled
+def test_cost_is_linear_in_the_number_of_links():
+    """Sixteen times the links: sixteen times the time; a method with a matrix would take 256 times."""
+
+    def least(n):
+        recursive = Recursive(joint(chain(n)))
+        q, v, tau = np.random.default_rng(4).normal(size=(3, n))
+        times = []
+        for _ in range(200):
+            start = time.thread_time_ns()
+            recursive.accelerations(q, v, tau)
+            times.append(time.thread_time_ns() - start)
+        return min(times[1:])
+
+    assert least(1024) < 40 * least(64)
+
+
+# --- what is told ---
+
+
+def test_a_body_without_inertia_at_a_leaf_is_singular():
+    system = joint(chain(3))
+    s = system.s.copy()
+    mass = system.tables["masses"][-1]
+    s[[mass["m"], *range(mass["J"], mass["J"] + 6)]] = 0.0
+    recursive = Recursive(system, s)
+    with np.errstate(all="ignore"):
+        recursive.accelerations(np.zeros(3), np.ones(3))
+    assert recursive.status == SINGULAR
+
+
+def test_a_spring_without_length_is_told():
+    model = Model.from_yaml_text(
+        """
+        kinegrad: 1
+        ground: {markers: {O: [0, 0, 0], S: [1, 0, 0]}}
+        bodies: {b: {mass: 1, com: [0.5, 0, 0], inertia: [1, 1, 1], markers: {p: [0, 0, 0], q: [1, 0, 0]}}}
+        joints: {j: {type: revolute, between: [ground.O, b.p], axis: [0, 0, 1]}}
+        forces: {s: {type: spring, between: [ground.S, b.q], stiffness: 2, natural_length: 0.5}}
+        """
+    )
+    recursive = Recursive(joint(model))
+    recursive.accelerations(np.zeros(1), np.zeros(1))
+    assert recursive.status == ZERO_LENGTH
+    q = 0.3
+    length = 2 * np.sin(q / 2)
+    moment = -2.0 * (length - 0.5) * np.cos(q / 2)  # tension times arm; inertia about O: 1 + 0.25
+    assert_close(recursive.accelerations(np.array([q]), np.zeros(1)), [moment / 1.25], 1e-14)
+    assert recursive.status == OK
+
+
+def test_arrays_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="3 coordinates, the arrays given have 3, 2 entries"):
+        Recursive(joint(chain(3))).accelerations(np.zeros(3), np.zeros(2))
