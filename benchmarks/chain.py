@@ -21,7 +21,7 @@ MASS, CENTRE, INERTIA, NEXT = 1.1, (0.05, 0.01, 0.02), (0.01, 0.02, 0.015), (0.1
 GRAVITY = (0.0, 0.0, -9.81)
 SIZES = [4, 16, 64, 256, 1024]
 PINOCCHIO_LIMIT = 256  # its data grow as N³: 1 GB for 256 links
-MUJOCO_LIMIT = 256  # its reader refuses XML that is nested more than 500 deep
+MUJOCO_LIMIT = 256  # its reader refuses the XML of 512 links: nested too deep
 SLICE = 0.01  # seconds of one timing, at least
 INSTALL_PEERS = 'python -m pip install "kinegrad[bench]"'
 
