@@ -13,6 +13,7 @@ from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.kernels.products import OBSERVE
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, WORDS, ZERO_LENGTH
+from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.start import start
 from kinegrad.motion import Motion
 
@@ -111,21 +112,33 @@ def simulate(
         step=step, t_end=t_end,
     )  # fmt: skip
     if status != OK and throw:
-        raise SimulationError(explanation(status, ts[done], step, formulation), motion=motion)
+        who = culprit(system, work, status)
+        raise SimulationError(explanation(status, ts[done], step, formulation, who), motion=motion)
+    broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
+    if broken and throw:
+        what = f"The objective {broken[0]!r} is infinite or not a number"
+        raise SimulationError(f"{what}; its expression is outside its domain at some time.", motion=motion)
     return motion
 
 
-def explanation(status: int, t: float, h: float, formulation) -> str:
-    """One sentence on why a run stopped: what, when and what to try."""
+def explanation(status: int, t: float, h: float, formulation, who: str = "") -> str:
+    """One sentence on why a run stopped: what, when and what to try; `who` names the element when it is known."""
+    newton = {
+        "matrix-r": "or other degrees_of_freedom, if these no longer determine the position there",
+    }.get(formulation.type, "more max_iterations, or another penalty")
     what = {
         NOT_CONVERGED: "the Newton iterations did not converge",
-        NOT_FINITE: "a number became infinite or not a number (an expression outside its domain, or a run that blew up)",
+        NOT_FINITE: f"the value of {who} is infinite or not a number"
+        if who
+        else "a number became infinite or not a number (an expression outside its domain, or a run that blew up)",
         SINGULAR: "the system of equations became singular",
-        ZERO_LENGTH: "a spring with a natural length above zero reached length zero and lost its direction",
+        ZERO_LENGTH: f"{who or 'a spring'}, of a natural length above zero, reached length zero and lost its direction",
     }.get(status, WORDS.get(status, f"status {status}"))
     tries = {
-        NOT_CONVERGED: f"try a smaller step than {h:g} s, more max_iterations, or another penalty",
-        NOT_FINITE: f"check the expressions of forces near that time, or try a smaller step than {h:g} s",
+        NOT_CONVERGED: f"try a smaller step than {h:g} s, {newton}",
+        NOT_FINITE: "check its expression just after that time"
+        if who
+        else f"check the expressions of forces near that time, or try a smaller step than {h:g} s",
         SINGULAR: "look for a singular position there, or for a body that moves without inertia",
         ZERO_LENGTH: "move its markers apart or set natural_length to 0",
     }.get(status, f"try a smaller step than {h:g} s")

@@ -55,7 +55,8 @@ class Ali3pNewmark(Scheme):
     def motion(self, traj):
         n, m = self.system.n, self.system.m
         parts = {"q": traj[:, :n], "qd": traj[:, 3 * n : 4 * n], "qdd": traj[:, 4 * n : 5 * n]}
-        return parts | {"lam": traj[:, 5 * n : 5 * n + m]}
+        # those of the projected accelerations, M ap + f + Phi_qᵀ(lam + sa) = 0: lam alone is of first order only
+        return parts | {"lam": traj[:, 5 * n : 5 * n + m] + traj[:, 5 * n + 2 * m :]}
 
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
         return self.kernels.direct(

@@ -59,19 +59,22 @@ class MatrixR(Scheme):
 
     def start_state(self, work, q, v, a):
         n = self.system.n
-        rows = [f.row for f in self.free]
+        rows = np.array([f.row for f in self.free], np.int64)
         Phidd, Phid, J = work["Phidd_z"][rows], work["Phid_z"][rows], work["Phi_z"][rows]
         zdd = Phidd[:, :n] @ q + 2.0 * Phid[:, :n] @ v + J[:, :n] @ a + Phidd[:, n:]
-        z = np.array([work["ds"][:, f.position] for f in self.free]).reshape(len(rows), -1)
-        zd = np.array([work["ds"][:, f.velocity] for f in self.free]).reshape(len(rows), -1)
+        z = work["ds"].T[self._slots("position")]
+        zd = work["ds"].T[self._slots("velocity")]
         return [blocks(z), blocks(zd), blocks(zdd)]
+
+    def _slots(self, which: str) -> np.ndarray:
+        return np.array([getattr(f, which) for f in self.free], np.int64)
 
     def start_adjoint(self, work, state, columns):
         n, m = self.system.n, self.system.m
         Z, Zd, A = (unblocked(x, columns) for x in state)
         if self.explicit:
             A = np.zeros_like(A)
-        rows = [f.row for f in self.free]
+        rows = np.array([f.row for f in self.free], np.int64)
         for o in range(columns):
             for k, f in enumerate(self.free):
                 work["psi_s"][o, f.position] += Z[k, o]

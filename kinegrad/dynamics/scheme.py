@@ -79,4 +79,4 @@ def blocks(X: np.ndarray) -> np.ndarray:
 
 def unblocked(B: np.ndarray, columns: int) -> np.ndarray:
     """The inverse of `blocks`."""
-    return np.ascontiguousarray(B.transpose(1, 0, 2).reshape(B.shape[1], -1)[:, :columns])
+    return np.ascontiguousarray(B.transpose(1, 0, 2).reshape(B.shape[1], 4 * B.shape[0])[:, :columns])

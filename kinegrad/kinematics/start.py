@@ -16,7 +16,8 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError, KinegradError, SimulationError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
-from kinegrad.kernels.status import OK, SINGULAR, WORDS
+from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
+from kinegrad.kinematics.culprits import culprit
 
 RANK_TOLERANCE = 1e-9
 POSITION_TOLERANCE = 1e-13
@@ -60,8 +61,10 @@ def _residual(system: System, work: Workspace, z0: np.ndarray) -> np.ndarray:
     work["flag"][FREEDOMS] = 1
     status = work.call(EVALUATE)
     if status != OK:
+        who = culprit(system, work, status)
         raise AssemblyError(
-            f"The starting position cannot be evaluated: {WORDS[status]}. Move the poses of the bodies."
+            f"The starting position cannot be evaluated: {WORDS[status]}{who and f' ({who})'}. "
+            "Move the poses of the bodies apart."
         )
     r = work["Phi"].copy()
     r[system.m :] -= z0
@@ -183,8 +186,9 @@ def solve_acceleration(system: System, work: Workspace) -> None:
             "Give mass or inertia to bodies that can turn or slide freely (a slender bar must not spin about its axis)."
         )
     if status != OK or not np.isfinite(a).all():
+        who = culprit(system, work, NOT_FINITE)
         raise SimulationError(
-            "The accelerations at the start are not finite numbers; check forces and expressions at t = 0."
+            f"The accelerations at the start are not finite numbers; check {who or 'forces and expressions'} at t = 0."
         )
     work["a"][:] = a[:, 0]
     work["ap"][:] = a[:, 0]

@@ -1,0 +1,67 @@
+"""Which element made a computation stop: its name, found from the state that the workspace was left with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinegrad.coordinates.system import System, Workspace
+from kinegrad.kernels.products import TIME
+from kinegrad.kernels.status import NOT_FINITE, ZERO_LENGTH
+from kinegrad.model.forces import Gravity, Spring
+
+
+def culprit(system: System, work: Workspace, status: int) -> str:
+    """The force that status is due to, such as ``force 'wind'``; empty when none is found."""
+    if status == ZERO_LENGTH:
+        return _named("spring", _shortest_spring(system, work))
+    if status == NOT_FINITE:
+        return _named("force", _broken_law(system, work))
+    return ""
+
+
+def _named(kind: str, name: str) -> str:
+    return f"{kind} {name!r}" if name else ""
+
+
+def _between(force) -> bool:
+    return isinstance(force, Spring) and bool(force.between)
+
+
+def _shortest_spring(system: System, work: Workspace) -> str:
+    names = [name for name, force in system.model.forces.items() if _between(force)]
+    x = work["mk"]["x"].real
+    lengths = [np.linalg.norm(x[i] - x[j]) for i, j, *_ in system.tables["springs"]]
+    return names[int(np.argmin(lengths))] if names else ""
+
+
+def _broken_law(system: System, work: Workspace) -> str:
+    """The first force with an expression whose value is not finite though its inputs are."""
+    from kinegrad.kernels.tape import run_tape_entry
+
+    forces = system.model.forces.items()
+    names = [name for name, force in forces if not isinstance(force, Gravity) and not _between(force)]
+    scalars, s, t = work["sc"], work["s"], work["par"][TIME]
+    for name, law in zip(names, work["law"], strict=True):
+        inputs = scalars[work["ins"][law["in0"] : law["in1"]]]
+        slots = s[work["slots"][law["sl0"] : law["sl1"]]]
+        w = _spline_value(work, law["w"], t)
+        given = np.concatenate([inputs["u"], inputs["ud"], inputs["udd"], [t, w], slots])
+        constants = work["const"][law["q0"] : law["r0"]]
+        code = work["code"][law["c0"] : law["e0"]]
+        registers = np.concatenate([given, constants, np.zeros(len(code), s.dtype)])
+        run_tape_entry(np.ascontiguousarray(code), len(code), registers)
+        outputs = work["outs"][law["o0"] : law["o0"] + law["t1"] - law["t0"]]
+        if np.isfinite(given).all() and not np.isfinite(registers[outputs]).all():
+            return name
+    return ""
+
+
+def _spline_value(work: Workspace, number: int, t: float) -> float:
+    """The cubic of the interval at time t; 0 without a spline."""
+    if number < 0:
+        return 0.0
+    spline = work["spline"][number]
+    times = work["times"][spline["t0"] : spline["t1"]]
+    k = int(np.clip(np.searchsorted(times, np.real(t), side="right") - 1, 0, len(times) - 2))
+    cubic = work["s"][spline["slot"] + 4 * k : spline["slot"] + 4 * k + 4]
+    return np.polyval(cubic[::-1], t - times[k])
