@@ -80,8 +80,9 @@ def simulate(
     fn = work.functions(*scheme.needs, OBSERVE)
     if n_steps == 0:
         raise KinegradError(f"t_end is {t_end:g} s; it must be larger than zero.")
+    observe = len(final) > 0
     scheme.advance(  # no steps: compiles, or loads, before the clock starts
-        work, fn, ts[:1], hs[:0], True, final, psi, g_last, stride, traj[:1], iterations[:0], flags[:0]
+        work, fn, ts[:1], hs[:0], observe, final, psi, g_last, stride, traj[:1], iterations[:0], flags[:0]
     )
     chunk = n_steps if n_steps <= SHORT or progress is None else -(-n_steps // CHUNKS // stride) * stride
     done, status, cpu = 0, OK, 0.0
@@ -90,7 +91,7 @@ def simulate(
         piece = traj[done // stride : last // stride + 1]  # the last state is added below when it is off the grid
         clock = time.thread_time()
         status, count = scheme.advance(
-            work, fn, ts[done : last + 1], hs[done:last], True, final, psi, g_last, stride, piece, iterations[done:last],
+            work, fn, ts[done : last + 1], hs[done:last], observe, final, psi, g_last, stride, piece, iterations[done:last],
             flags[done:last],
         )  # fmt: skip
         cpu += time.thread_time() - clock

@@ -84,7 +84,7 @@ class Lowering:
             "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "springs": tuple(e.springs),
             "rows": tuple(e.rows), "row_laws": tuple(e.row_laws), "laws": tuple(e.laws),
             "objectives": tuple(e.objective_laws), "splines": tuple(e.splines), "times": tuple(e.times), "packed": e.tables,
-            "place": {body: (self.tip[body], self.reference[body]) for body in self.tip},
+            "place": {body: (self.tip[body], self.reference[body]) for body in self.tip}, "known": {},
         }  # fmt: skip
         sizes = {"n": len(self.coordinates), "m": m, "n_rows": n_rows, "n_laws": n_laws, "gravity": gravity}
         system = System(

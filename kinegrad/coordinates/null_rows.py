@@ -54,7 +54,7 @@ def without_null_rows(system: System) -> System:
     return _without_idle_markers(
         replace(
             system,
-            tables=system.tables | {"rows": rows, "row_laws": laws},
+            tables=system.tables | {"rows": rows, "row_laws": laws, "known": {}},
             sizes=system.sizes | {"m": m, "n_rows": n_rows, "n_laws": n_laws},
             rows=tuple(replace(row, number=shift[i]) for i, row in enumerate(system.rows)),
             freedoms=tuple(replace(f, row=f.row - system.m + m) for f in system.freedoms),
@@ -84,6 +84,7 @@ def _without_idle_markers(system: System) -> System:
             "springs": tuple((place[i], place[j], *rest) for i, j, *rest in tables["springs"]),
             "scalars": tuple((place[i], k) for i, k in tables["scalars"]),
             "rows": tuple(moved(row) for row in tables["rows"]),
+            "known": {},
         },
         markers={name: place[k] for name, k in system.markers.items()},
     )

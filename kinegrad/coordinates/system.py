@@ -10,6 +10,8 @@ import numpy as np
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
 
+MOST_KNOWN = 16  # patterns of directions whose tables are remembered
+
 
 @dataclass(frozen=True)
 class Freedom:
@@ -156,9 +158,21 @@ class Workspace:
         arrays |= {name: np.zeros(size[k], number) for k, names in VECTORS.items() for name in names}
         arrays |= {name: np.zeros((size[a], size[b]), number) for (a, b), names in MATRICES.items() for name in names}
         wanted = np.ones(len(s), bool) if wanted is None else wanted
-        arrays |= system.arrays(system, arrays["ds"], wanted, number, every_marker)
+        arrays |= {
+            name: table.copy() for name, table in self._tables(arrays["ds"], wanted, number, every_marker).items()
+        }
         self.arrays = arrays
         self.context = system.layout.context(arrays)
+
+    def _tables(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict[str, np.ndarray]:
+        """Tables and scratch of the set, made once for each pattern of directions and wanted slots."""
+        known = self.system.tables["known"]
+        key = (number, every_marker, ds.shape, np.packbits(ds != 0).tobytes(), np.packbits(wanted).tobytes())
+        if key not in known:
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known[key] = self.system.arrays(self.system, ds, wanted, number, every_marker)
+        return known[key]
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.arrays[name]

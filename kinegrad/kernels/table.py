@@ -23,6 +23,7 @@ With the compiler switched off, `pointer` is the context itself and an address i
 from __future__ import annotations
 
 import ctypes
+import functools
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,9 +51,17 @@ def addresses(functions):
 def call_from_python(function, context):
     """Run one function of a table on a context, outside compiled code."""
     if JIT:
-        ctypes.CFUNCTYPE(None, ctypes.c_int64)(function.address)(context.pointer)
+        _callable(function.address)(context.pointer)
     else:
         function(context)
+
+
+@functools.cache
+def _callable(address):
+    return _PROTOTYPE(address)
+
+
+_PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
 
 if JIT:

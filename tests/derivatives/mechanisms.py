@@ -86,7 +86,10 @@ degrees_of_freedom:
 
 CLOSED = {
     "revolute": ("axis: [1, tilt, 0.2]", "x1.angle: {position: 0.2}"),
-    "revolute pair": ("axis: [[1, tilt, 0.2], [0, 1, tilt]], zero: [[0, 0, 1], [1, 0, 0]]", "x1.angle: {position: 0.2}"),
+    "revolute pair": (
+        "axis: [[1, tilt, 0.2], [0, 1, tilt]], zero: [[0, 0, 1], [1, 0, 0]]",
+        "x1.angle: {position: 0.2}",
+    ),
     "prismatic": ("axis: [1, tilt, 0.2]", "x1.distance: {position: 0.2}"),
     "cylindrical": ("axis: [1, tilt, 0.2]", "x1.distance: {position: 0.2}\n  x1.angle: {position: L}"),
     "cardan": ("axes: [[0, 0, 1], [1, tilt, 0]]", "x1.angle1: {position: 0.2}\n  x1.angle2: {position: L}"),

@@ -127,7 +127,10 @@ def test_pullback_is_the_transpose_of_all_slots(case):
     work = linearised(system, state, None, t)
     rng = np.random.default_rng(3)
     n, r = system.n, len(work["yp"])
-    vectors = {k: rng.normal(size=n if k in ("mu", "eta_v", "eta_a") else r) for k in ("mu", "eta_v", "eta_a", "yp", "yv", "ya")}
+    vectors = {
+        k: rng.normal(size=n if k in ("mu", "eta_v", "eta_a") else r)
+        for k in ("mu", "eta_v", "eta_a", "yp", "yv", "ya")
+    }
     for name, value in vectors.items():
         work[name][:] = value
     objective = len(system.objectives) - 1

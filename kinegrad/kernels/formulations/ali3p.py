@@ -183,6 +183,8 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
     vt = np.zeros(n, M.dtype)
     alpha, tol = opts[PENALTY], opts[TOLERANCE]
     pen = opts[SCALE] * alpha
+    before = np.zeros(n, M.dtype)
+    extrapolate = tol < TIGHT  # saves an iteration where one would not do anyway
     exact = iopts[EXACT] != 0
     rounds = ROUNDS_EXACT if exact else 1
     flag[FREEDOMS] = 0
@@ -190,30 +192,35 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
         h = hs[step]
         b = opts[BETA] * h * h
         gh = opts[GAMMA] * h
-        par[WK] = b
         par[WC] = gh
         par[TIME] = ts[step + 1]
         for i in range(n):
             qt[i] = q[i] + h * vp[i] + (0.5 * h * h - b) * ap[i]
             vt[i] = vp[i] + (h - gh) * ap[i]
             a[i] = ap[i]
+            if extrapolate and step > 0:
+                a[i] += ap[i] - before[i]
+            before[i] = ap[i]
             q[i] = qt[i] + b * a[i]
             v[i] = vt[i] + gh * a[i]
         for l in range(m):
             lam[l] *= opts[CARRY]
         last = 1e300
         done = False
+        refactor = True
         for it in range(iopts[ITERATIONS]):
+            par[WK] = b if refactor else 0.0
             call(fn[EVALUATE], ctx)
             if flag[STATUS] != OK:
                 return flag[STATUS], step
-            for i in range(n):
-                for j in range(i + 1):
-                    A[i, j] = M[i, j] + K[i, j]
-            augment_rows(A, J, m, n, b * alpha)
-            status = ldlt(A, d)
-            if status != OK:
-                return status, step
+            if refactor:
+                for i in range(n):
+                    for j in range(i + 1):
+                        A[i, j] = M[i, j] + K[i, j]
+                augment_rows(A, J, m, n, b * alpha)
+                status = ldlt(A, d)
+                if status != OK:
+                    return status, step
             for i in range(n):
                 s = -f[i]
                 for j in range(n):
@@ -239,10 +246,12 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
             iterations[step] = it + 1
             if not e < 1e300:
                 return NOT_FINITE, step
-            # below the tolerance, or at rounding: no longer shrinking while already small
-            if e < tol or (tol > 0.0 and e > 0.5 * last and e < 1e-9):
+            # below the tolerance now, or after this update by the contraction seen; or at rounding, no longer shrinking
+            seen = it > 0 and e < 1e-10 and e * e < tol * last
+            if e < tol or (tol > 0.0 and (seen or (e > 0.5 * last and e < 1e-9))):
                 done = True
                 break
+            refactor = e > 1e-3 * last  # the factors of the first iteration serve while they contract well
             last = e
         if not done and tol > 0.0:
             return NOT_CONVERGED, step

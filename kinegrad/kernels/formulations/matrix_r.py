@@ -305,6 +305,8 @@ def load(row, k, q, v, a, vp, ap, lam, m):
 @kernel
 def add_objectives(fn, ctx, g, weight, final, psi):
     """psi += weight g for integrals, = g for final values."""
+    if psi.shape[0] == 0:
+        return
     call(fn[OBSERVE], ctx)
     for o in range(psi.shape[0]):
         if final[o]:

@@ -6,7 +6,7 @@ coordinate's column (DIR-1 to DIR-4).  Slots of masses change moments in place (
 """
 
 from kinegrad.kernels.jit import kernel
-from kinegrad.kernels.joint.inertia import centre, dot6, inertia_wrench, momentum, tensor
+from kinegrad.kernels.joint.inertia import centre, dot6, get10, inertia_wrench, momentum, tensor
 from kinegrad.kernels.joint.motion import mat_at
 from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, RIGID, SLIDE, TURN
 from kinegrad.kernels.vec3 import (
@@ -171,7 +171,7 @@ def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
                 inc6(B["dU"], mul(da[k], hv), mul(da[k], ho))
         if B["m1"] == B["m0"] or not (carried or touch[i] & INERTIA or touch[0] & INERTIA):
             continue
-        I = B["Ib"]
+        I = get10(B["Ib"])
         v, o = six(B["Vs"])
         if carried:
             ev, eo = six(B["Xi"])

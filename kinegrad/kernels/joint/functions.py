@@ -45,10 +45,10 @@ from kinegrad.kernels.joint.directions import (
 from kinegrad.kernels.joint.inertia import (
     accumulate,
     body_forces,
-    body_moments,
     body_terms,
     inertia_linear,
     momentum,
+    node_moments,
 )  # fmt: skip
 from kinegrad.kernels.joint.markers import (
     curvature,
@@ -315,11 +315,11 @@ def energy(ctx):
     for i in range(1, node.shape[0]):
         B = node[i]
         if B["m1"] > B["m0"]:
-            body_moments(B, mass, s, B["Ib"])
+            I = node_moments(B, mass, s)
             v, o = six(B["V"])
-            h, L = momentum(B["Ib"], v, o)
+            h, L = momentum(I, v, o)
             kinetic += 0.5 * (dot(h, v) + dot(L, o))
-            potential -= dot(g, vec_at(B["Ib"], 1))
+            potential -= dot(g, (I[1], I[2], I[3]))
     stored, power = spring_energy(mk_(ctx), spring_(ctx), s)
     for i in range(Phi_t.shape[0]):
         power += lam[i] * Phi_t[i]

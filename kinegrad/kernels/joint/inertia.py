@@ -60,18 +60,45 @@ def moments_of(m, c, R, H):
 
 
 @kernel
-def body_moments(B, mass, s, I):
-    """Moments of all masses of a node."""
+def put10(I, x):
+    """I[:10] = x."""
+    I[0] = x[0]
+    I[1] = x[1]
+    I[2] = x[2]
+    I[3] = x[3]
+    I[4] = x[4]
+    I[5] = x[5]
+    I[6] = x[6]
+    I[7] = x[7]
+    I[8] = x[8]
+    I[9] = x[9]
+
+
+@kernel
+def get10(I):
+    """The ten moments of an array."""
+    return (I[0], I[1], I[2], I[3], I[4], I[5], I[6], I[7], I[8], I[9])
+
+
+@kernel
+def add10(x, y):
+    """x + y."""
+    return (
+        x[0] + y[0], x[1] + y[1], x[2] + y[2], x[3] + y[3], x[4] + y[4],
+        x[5] + y[5], x[6] + y[6], x[7] + y[7], x[8] + y[8], x[9] + y[9],
+    )  # fmt: skip
+
+
+@kernel
+def node_moments(B, mass, s):
+    """Moments of all masses of a node, which has at least one."""
     R = mat(B["A"])
-    for k in range(B["m0"], B["m1"]):
+    M = mass[B["m0"]]
+    x = moments_of(s[M["m"]], centre(B, M, s), R, tensor(s, M["J"]))
+    for k in range(B["m0"] + 1, B["m1"]):
         M = mass[k]
-        x = moments_of(s[M["m"]], centre(B, M, s), R, tensor(s, M["J"]))
-        if k == B["m0"]:
-            for j in range(10):
-                I[j] = x[j]
-        else:
-            for j in range(10):
-                I[j] += x[j]
+        x = add10(x, moments_of(s[M["m"]], centre(B, M, s), R, tensor(s, M["J"])))
+    return x
 
 
 @kernel
@@ -105,10 +132,11 @@ def body_forces(node, mass, s):
             for j in range(6):
                 B["F"][j] = 0.0
             continue
-        body_moments(B, mass, s, B["I"])
+        I = node_moments(B, mass, s)
         v, o = six(B["V"])
         a, b = six(B["a"])
-        fl, fa = inertia_wrench(B["I"], v, o, a, b)
+        fl, fa = inertia_wrench(I, v, o, a, b)
+        put10(B["I"], I)
         put6(B["F"], fl, fa)
 
 
@@ -124,10 +152,11 @@ def accumulate(node, coord, M, f):
     for i in range(node.shape[0] - 1, 0, -1):
         B = node[i]
         fl, fa = six(B["F"])
+        I = get10(B["I"])
         for k in range(B["k"], B["k"] + B["nk"]):
             bv, bo = six(coord[k]["b"])
             f[k] += dot(bv, fl) + dot(bo, fa)
-            hl, ha = momentum(B["I"], bv, bo)
+            hl, ha = momentum(I, bv, bo)
             j = k
             while j >= 0:
                 t = dot6(hl, ha, coord[j]["b"])
@@ -137,8 +166,7 @@ def accumulate(node, coord, M, f):
         if B["parent"] > 0:
             T = node[B["parent"]]
             inc6(T["F"], fl, fa)
-            for j in range(10):
-                T["I"][j] += B["I"][j]
+            put10(T["I"], add10(get10(T["I"]), I))
 
 
 @kernel
@@ -146,10 +174,10 @@ def body_terms(node, mass, s):
     """Moments, momentum h, X = ∫ x xdᵀ, and the wrenches of a, W, U of every node (INE-4)."""
     for i in range(1, node.shape[0]):
         B = node[i]
-        I = B["I"]
         if B["m1"] == B["m0"]:
             for j in range(10):
-                I[j] = 0.0
+                B["I"][j] = 0.0
+                B["Ib"][j] = 0.0
             for j in range(6):
                 B["F"][j] = 0.0
                 B["F1"][j] = 0.0
@@ -159,7 +187,9 @@ def body_terms(node, mass, s):
             for j in range(3):
                 B["h"][j] = 0.0
         else:
-            body_moments(B, mass, s, I)
+            I = node_moments(B, mass, s)
+            put10(B["I"], I)
+            put10(B["Ib"], I)
             v, o = six(B["V"])
             a, b = six(B["a"])
             h, L = momentum(I, v, o)
@@ -177,8 +207,6 @@ def body_terms(node, mass, s):
             v, o = six(B["U"])
             fl, fa = momentum(I, v, o)
             put6(B["F2"], fl, fa)
-        for j in range(10):
-            B["Ib"][j] = I[j]
         for j in range(6):
             B["Fb"][j] = B["F"][j]
 
@@ -203,7 +231,7 @@ def inertia_linear(node, coord, z, M, K, C, Nv, Na):
     """M, (M a + f)_q, f_qd, (M dv)_q, (M da)_q of the bodies: one backward sweep over ancestor pairs (INE-5 to INE-8)."""
     for i in range(node.shape[0] - 1, 0, -1):
         B = node[i]
-        I = B["I"]
+        I = get10(B["I"])
         h = vec(B["h"])
         X = mat(B["X"])
         tr = X[0][0] + X[1][1] + X[2][2]
@@ -259,8 +287,7 @@ def inertia_linear(node, coord, z, M, K, C, Nv, Na):
             euler_block(B, z, B["F2"], Na)
         if B["parent"] > 0:
             T = node[B["parent"]]
-            for j in range(10):
-                T["I"][j] += I[j]
+            put10(T["I"], add10(get10(T["I"]), I))
             for j in range(9):
                 T["X"][j] += B["X"][j]
             inc6(T["F"], fl, fa)

@@ -5,7 +5,7 @@ W0·e + Σ F·(T × e) + Y·ed + P·edd: ten wrenches that add up from the leave
 """
 
 from kinegrad.kernels.jit import kernel
-from kinegrad.kernels.joint.inertia import centre, momentum
+from kinegrad.kernels.joint.inertia import centre, get10, momentum
 from kinegrad.kernels.joint.motion import mat_at
 from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, SLIDE, TURN
 from kinegrad.kernels.vec3 import (
@@ -191,7 +191,7 @@ def mass_slots(B, mass, s, psi_s):
 @kernel
 def mass_wrenches(B):
     """Wrenches of a body by a twist of its node (PUL-1)."""
-    D, I = B["D"], B["Ib"]
+    D, I = B["D"], get10(B["Ib"])
     tv, to = six(B["tm"])
     v, o = six(B["Vs"])
     fl, fa = six(B["Fb"])
