@@ -16,9 +16,10 @@ class MatrixR(Scheme):
 
     def __init__(self, system, options):
         super().__init__(system, options)
-        from kinegrad.kernels.formulations import matrix_r
+        from kinegrad.kernels.formulations import matrix_r, matrix_r_derivatives
 
         self.kernels = matrix_r
+        self.derivatives = matrix_r_derivatives
         self.free = [f for f in system.freedoms if f.independent]
         self.wraps = np.array([f.wraps for f in self.free], np.bool_)
         self.opts = np.array([options["tolerance"], options.get("beta", 0.0), options.get("gamma", 0.0)])
@@ -48,12 +49,12 @@ class MatrixR(Scheme):
         return parts | {"lam": traj[:, 3 * n : 3 * n + m]}
 
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
-        return self.kernels.direct(
+        return self.derivatives.direct(
             fn, work.pointer, self.system.m, ts, hs, after, self.opts, self.explicit, final, traj, *state, grad
         )
 
     def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
-        return self.kernels.adjoint(
+        return self.derivatives.adjoint(
             fn, work.pointer, self.system.m, ts, hs, after, self.opts, self.explicit, final, traj, *state
         )
 

@@ -1,6 +1,6 @@
 """The seven functions of the joint set, as C functions of a context; what elements contribute comes through parts."""
 
-from kinegrad.kernels.elements import laws  # noqa: F401 (its parts)
+from kinegrad.kernels.elements import expression_rows, laws, objectives  # noqa: F401 (their parts)
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import (
     AT_POSITIONS,

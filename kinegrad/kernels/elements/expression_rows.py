@@ -1,0 +1,194 @@
+"""Constraint and freedom rows given by expressions: Phi(u, t) of scalars u (LAW-3).
+
+Tapes: 0 gives Phi, Phi_t, Phi_u; 1 gives Phidd; 2 gives Phi_u, Phid_u, Phidd_u, Phi_uu, Phi_s, Phid_s, Phidd_s, Phi_us.  The
+chain to coordinates uses Phid_ud = Phi_u, Phidd_ud = 2 Phid_u, Phidd_udd = Phi_u.
+"""
+
+from kinegrad.kernels.elements.laws import gather, load_registers, run
+from kinegrad.kernels.elements.layout import (
+    ELEMENTS,
+    N_LAWS,
+    ROW_LAW_BIAS,
+    ROW_LAW_LINEAR,
+    ROW_LAW_PULL,
+    ROW_LAW_VALUES,
+    part,
+)
+from kinegrad.kernels.jit import cfunction
+from kinegrad.kernels.products import FREEDOMS, OBJECTIVE, TIME
+
+J_, Na_z_, Nv_z_, Phi_, Phi_t_, Phi_z_, Phid_z_, Phidd_z_, R_z_, U_, Ud_, Udd_, c_, code_ = ELEMENTS.viewers(
+    *"J Na_z Nv_z Phi Phi_t Phi_z Phid_z Phidd_z R_z U Ud Udd c code".split()
+)
+col_, const_, count_, ds_, flag_, idx_, ins_, lam_, mk_, outs_, par_, pos_, psi_s_, q_ = ELEMENTS.viewers(
+    *"col const count ds flag idx ins lam mk outs par pos psi_s q".split()
+)
+reg_, row_law_, s_, sa_, sc_, slots_, sv_, ya_, yp_, yv_ = ELEMENTS.viewers(
+    *"reg row_law s sa sc slots sv ya yp yv".split()
+)
+
+
+@part(ROW_LAW_VALUES)
+@cfunction(what="the simulation kernels")
+def row_values(ctx):
+    """Phi, Phi_t, Phi_q of expression rows first to last - 1."""
+    sc, mk, col, laws = sc_(ctx), mk_(ctx), col_(ctx), row_law_(ctx)
+    first = 0
+    last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
+    ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
+    t, reg, Phi, Phi_t, J = par_(ctx)[TIME], reg_(ctx), Phi_(ctx), Phi_t_(ctx), J_(ctx)
+    for i in range(first, last):
+        e = laws[i]
+        k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
+        r = e["row"]
+        Phi[r] = reg[outs[e["o0"]]]
+        Phi_t[r] = reg[outs[e["o0"] + 1]]
+        for h in range(e["in1"] - e["in0"]):
+            m = sc[ins[e["in0"] + h]]
+            y = reg[outs[e["o0"] + 2 + h]]
+            if m["marker"] < 0:
+                J[r, m["k"]] += y
+            else:
+                A = mk[m["marker"]]
+                for c in range(A["c0"], A["c1"]):
+                    J[r, col[c]["k"]] += y * col[c]["xq"][m["comp"]]
+
+
+@part(ROW_LAW_BIAS)
+@cfunction(what="the simulation kernels")
+def row_bias(ctx):
+    """Phidd of expression rows at the accelerations the scalars have."""
+    sc, laws = sc_(ctx), row_law_(ctx)
+    first = 0
+    last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
+    ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
+    t, reg, out = par_(ctx)[TIME], reg_(ctx), c_(ctx)
+    for i in range(first, last):
+        e = laws[i]
+        k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
+        out[e["row"]] = reg[outs[e["o1"]]]
+
+
+@part(ROW_LAW_LINEAR)
+@cfunction(what="the sensitivity kernels")
+def rows_linear(ctx):
+    """The part of `rows.linear` for expression rows (LAW-3)."""
+    sc, mk, col, laws = sc_(ctx), mk_(ctx), col_(ctx), row_law_(ctx)
+    first = 0
+    last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
+    ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
+    ds, t, reg, pos, idx, U, Ud = ds_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx)
+    Udd, n, lam, sv, sa, J = Udd_(ctx), q_(ctx).shape[0], lam_(ctx), sv_(ctx), sa_(ctx), Phi_z_(ctx)
+    Pd, Pdd, K, Nv, Na = Phid_z_(ctx), Phidd_z_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx)
+    for i in range(first, last):
+        e = laws[i]
+        k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+        w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
+        n_in = e["in1"] - e["in0"]
+        n_sl = e["sl1"] - e["sl0"]
+        r = e["row"]
+        ou = e["o2"]
+        od = ou + n_in
+        odd = od + n_in
+        ouu = odd + n_in
+        os = ouu + n_in * n_in
+        ous = os + 3 * n_sl
+        l, v, a_ = lam[r], sv[r], sa[r]
+        for h in range(n_in):
+            m = sc[ins[e["in0"] + h]]
+            y = reg[outs[ou + h]]
+            if m["marker"] >= 0:
+                A = mk[m["marker"]]
+                A["f"][m["comp"]] += l * y
+                A["fv"][m["comp"]] += v * y
+                A["fa"][m["comp"]] += a_ * y
+        for b in range(w):
+            x = 0.0 * s[0]
+            xd = 0.0 * s[0]
+            xdd = 0.0 * s[0]
+            for h in range(n_in):
+                y = reg[outs[ou + h]]
+                yd = reg[outs[od + h]]
+                x += y * U[h, b]
+                xd += yd * U[h, b] + y * Ud[h, b]
+                xdd += reg[outs[odd + h]] * U[h, b] + 2.0 * yd * Ud[h, b] + y * Udd[h, b]
+            J[r, idx[b]] += x
+            Pd[r, idx[b]] += xd
+            Pdd[r, idx[b]] += xdd
+            for a in range(w):
+                if idx[a] < n:
+                    y = 0.0 * s[0]
+                    for g in range(n_in):
+                        for h in range(n_in):
+                            y += U[g, a] * reg[outs[ouu + g * n_in + h]] * U[h, b]
+                    K[idx[a], idx[b]] += l * y
+                    Nv[idx[a], idx[b]] += v * y
+                    Na[idx[a], idx[b]] += a_ * y
+        for p in range(ds.shape[0]):
+            for h in range(n_sl):
+                d = ds[p, slots[e["sl0"] + h]]
+                if d != 0.0:
+                    J[r, n + p] += d * reg[outs[os + h]]
+                    Pd[r, n + p] += d * reg[outs[os + n_sl + h]]
+                    Pdd[r, n + p] += d * reg[outs[os + 2 * n_sl + h]]
+                    for a in range(w):
+                        if idx[a] < n:
+                            y = 0.0 * s[0]
+                            for g in range(n_in):
+                                y += U[g, a] * reg[outs[ous + g * n_sl + h]]
+                            K[idx[a], n + p] += l * d * y
+                            Nv[idx[a], n + p] += v * d * y
+                            Na[idx[a], n + p] += a_ * d * y
+
+
+@part(ROW_LAW_PULL)
+@cfunction(what="the adjoint kernels")
+def rows_pull(ctx):
+    """The part of `rows.pull` for expression rows (LAW-3)."""
+    sc, mk, laws = sc_(ctx), mk_(ctx), row_law_(ctx)
+    first = 0
+    last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
+    ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
+    t, reg, lam, sv, sa, yp, yv = par_(ctx)[TIME], reg_(ctx), lam_(ctx), sv_(ctx), sa_(ctx), yp_(ctx), yv_(ctx)
+    ya = ya_(ctx)
+    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    for i in range(first, last):
+        e = laws[i]
+        k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+        n_in = e["in1"] - e["in0"]
+        n_sl = e["sl1"] - e["sl0"]
+        r = e["row"]
+        ou = e["o2"]
+        od = ou + n_in
+        odd = od + n_in
+        ouu = odd + n_in
+        os = ouu + n_in * n_in
+        ous = os + 3 * n_sl
+        l, v, a, p, pv, pa = lam[r], sv[r], sa[r], yp[r], yv[r], ya[r]
+        for h in range(n_in):
+            y = reg[outs[ou + h]]
+            yd = reg[outs[od + h]]
+            X = p * y + pv * yd + pa * reg[outs[odd + h]]
+            for g in range(n_in):
+                m = sc[ins[e["in0"] + g]]
+                X += reg[outs[ouu + h * n_in + g]] * (l * m["dm"] + v * m["dv"] + a * m["da"])
+            m = sc[ins[e["in0"] + h]]
+            if m["marker"] >= 0:
+                A = mk[m["marker"]]
+                c = m["comp"]
+                A["X"][c] += X
+                A["Y1"][c] += pv * y + 2.0 * pa * yd
+                A["Y2"][c] += pa * y
+                A["f"][c] += l * y
+                A["fv"][c] += v * y
+                A["fa"][c] += a * y
+            for g in range(n_sl):
+                z = l * m["dm"] + v * m["dv"] + a * m["da"]
+                psi_s[slots[e["sl0"] + g]] += z * reg[outs[ous + h * n_sl + g]]
+        for g in range(n_sl):
+            y = p * reg[outs[os + g]] + pv * reg[outs[os + n_sl + g]] + pa * reg[outs[os + 2 * n_sl + g]]
+            psi_s[slots[e["sl0"] + g]] += y

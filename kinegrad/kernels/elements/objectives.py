@@ -1,0 +1,86 @@
+"""Objectives given by expressions: g(u, ud, udd, t) of scalars u (LAW-4).
+
+Tapes: 0 gives g; 1 gives g, g_u, g_ud, g_udd, g_s.
+"""
+
+from kinegrad.kernels.elements.laws import gather, load_registers, run
+from kinegrad.kernels.elements.layout import ELEMENTS, OBJECTIVE_LINEAR, OBJECTIVE_PULL, OBJECTIVE_VALUES, part
+from kinegrad.kernels.jit import cfunction
+from kinegrad.kernels.products import OBJECTIVE, TIME, WEIGHT
+
+U_, Ud_, Udd_, code_, col_, const_, ds_, flag_, g_, g_a_, g_v_, g_z_, idx_, ins_ = ELEMENTS.viewers(
+    *"U Ud Udd code col const ds flag g g_a g_v g_z idx ins".split()
+)
+mk_, objective_, outs_, par_, pos_, psi_s_, q_, reg_, s_, sc_, slots_ = ELEMENTS.viewers(
+    *"mk objective outs par pos psi_s q reg s sc slots".split()
+)
+
+
+@part(OBJECTIVE_VALUES)
+@cfunction(what="the simulation kernels")
+def objective_values(ctx):
+    """g of every objective."""
+    sc, laws, ins, slots, code = sc_(ctx), objective_(ctx), ins_(ctx), slots_(ctx), code_(ctx)
+    const, outs, s, t, reg, g = const_(ctx), outs_(ctx), s_(ctx), par_(ctx)[TIME], reg_(ctx), g_(ctx)
+    for i in range(laws.shape[0]):
+        e = laws[i]
+        k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
+        g[e["row"]] = reg[outs[e["o0"]]]
+
+
+@part(OBJECTIVE_LINEAR)
+@cfunction(what="the sensitivity kernels")
+def objectives_linear(ctx):
+    """g and its rows by coordinates and directions, velocities, accelerations (LAW-4)."""
+    sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), objective_(ctx), ins_(ctx), slots_(ctx)
+    code, const, outs, s, ds, t = code_(ctx), const_(ctx), outs_(ctx), s_(ctx), ds_(ctx), par_(ctx)[TIME]
+    reg, pos, idx, U, Ud, Udd = reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx)
+    n, g, gz, gv, ga = q_(ctx).shape[0], g_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    for i in range(laws.shape[0]):
+        e = laws[i]
+        k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
+        w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
+        n_in = e["in1"] - e["in0"]
+        r = e["row"]
+        o = e["o1"]
+        g[r] = reg[outs[o]]
+        for b in range(w):
+            j = idx[b]
+            for h in range(n_in):
+                y = reg[outs[o + 1 + h]]
+                yd = reg[outs[o + 1 + n_in + h]]
+                ydd = reg[outs[o + 1 + 2 * n_in + h]]
+                gz[r, j] += y * U[h, b] + yd * Ud[h, b] + ydd * Udd[h, b]
+                if j < n:
+                    gv[r, j] += yd * U[h, b] + 2.0 * ydd * Ud[h, b]
+                    ga[r, j] += ydd * U[h, b]
+        for p in range(ds.shape[0]):
+            for h in range(e["sl1"] - e["sl0"]):
+                gz[r, n + p] += reg[outs[o + 1 + 3 * n_in + h]] * ds[p, slots[e["sl0"] + h]]
+
+
+@part(OBJECTIVE_PULL)
+@cfunction(what="the adjoint kernels")
+def objective_pull(ctx):
+    """Duals of weight times objective i on the markers, and own slots."""
+    sc, mk, laws, i, ins = sc_(ctx), mk_(ctx), objective_(ctx), flag_(ctx)[OBJECTIVE], ins_(ctx)
+    slots, code, const, outs, s, t = slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx), par_(ctx)[TIME]
+    reg, weight = reg_(ctx), par_(ctx)[WEIGHT]
+    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    e = laws[i]
+    k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+    run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
+    n_in = e["in1"] - e["in0"]
+    o = e["o1"]
+    for h in range(n_in):
+        m = sc[ins[e["in0"] + h]]
+        if m["marker"] >= 0:
+            A = mk[m["marker"]]
+            c = m["comp"]
+            A["X"][c] += weight * reg[outs[o + 1 + h]]
+            A["Y1"][c] += weight * reg[outs[o + 1 + n_in + h]]
+            A["Y2"][c] += weight * reg[outs[o + 1 + 2 * n_in + h]]
+    for h in range(e["sl1"] - e["sl0"]):
+        psi_s[slots[e["sl0"] + h]] += weight * reg[outs[o + 1 + 3 * n_in + h]]
