@@ -38,9 +38,9 @@ def expected():
 
 @pytest.fixture(scope="module", params=list(CASES))
 def case(request, expected):
-    """A case, its compiled motion, and what complex step gave."""
+    """A case, its compiled motion as loosely converged as users have it, and what complex step gave."""
     case = CASES[request.param]
-    return case, case.run(case.system(), 1e-14, 30), expected[request.param]
+    return case, case.run(case.system(), 1e-10, 25), expected[request.param]
 
 
 def assert_same_gradient(found, expected):
@@ -52,17 +52,13 @@ def assert_same_gradient(found, expected):
     assert error.max() < TOLERANCE, f"{error.max():.1e} at {np.unravel_index(error.argmax(), error.shape)}"
 
 
-def test_the_same_run(case):
-    _, motion, expected = case
-    values = np.array(list(motion.objectives.values()))
-    assert np.abs(values - list(expected["objectives"].values())).max() < 1e-8 * np.abs(values).max()
-    assert motion.flags.tolist() == expected["flags"]
-
-
 @pytest.mark.parametrize("method", ["direct", "discrete-adjoint"])
 def test_gradient(case, method):
     case, motion, expected = case
     found = gradient(motion, wrt=case.wrt, method=method)
+    values = np.array(list(expected["objectives"].values()))
+    assert np.abs(np.array(list(found.values.values())) - values).max() < 1e-10 * np.abs(values).max()
+    assert found.motion.flags.tolist() == expected["flags"]
     assert_same_gradient(found.matrix, expected["gradient"])
 
 
