@@ -35,6 +35,7 @@ class Ali3pNewmark(Scheme):
 
     def begin(self, work, row):
         n, m = self.system.n, self.system.m
+        work["dv"][:] = work["ap"]  # nothing to extrapolate yet
         row[: 5 * n] = np.concatenate([work[k] for k in ("q", "v", "a", "vp", "ap")])
         row[5 * n :] = np.concatenate([work[k][:m] for k in ("lam", "sv", "sa")])
 

@@ -81,7 +81,12 @@ print("fine")
 
 def test_cached_code_finds_the_routines(tmp_path):
     """The second process runs the code of the first, with the routines at other addresses."""
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.path.dirname(__file__)}
+    env = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(tmp_path),
+        "PYTHONPATH": os.path.dirname(__file__),
+        "KINEGRAD_QUIET": "0",
+    }
     for notices in (1, 0):
         done = subprocess.run([sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, timeout=300)
         assert done.stdout == "fine\n", done.stderr

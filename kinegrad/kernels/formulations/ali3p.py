@@ -13,6 +13,7 @@ with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a tra
 import numpy as np
 
 from kinegrad.kernels.formulations.blocks import (
+    at_rounding,
     clear4,
     minus4,
     objective_rows4,
@@ -183,7 +184,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
     vt = np.zeros(n, M.dtype)
     alpha, tol = opts[PENALTY], opts[TOLERANCE]
     pen = opts[SCALE] * alpha
-    before = np.zeros(n, M.dtype)
+    before = dv_(ctx)  # accelerations one step back: the caller begins with those of the start
     extrapolate = tol < TIGHT  # saves an iteration where one would not do anyway
     exact = iopts[EXACT] != 0
     rounds = ROUNDS_EXACT if exact else 1
@@ -198,7 +199,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
             qt[i] = q[i] + h * vp[i] + (0.5 * h * h - b) * ap[i]
             vt[i] = vp[i] + (h - gh) * ap[i]
             a[i] = ap[i]
-            if extrapolate and step > 0:
+            if extrapolate:
                 a[i] += ap[i] - before[i]
             before[i] = ap[i]
             q[i] = qt[i] + b * a[i]
@@ -246,9 +247,8 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
             iterations[step] = it + 1
             if not e < 1e300:
                 return NOT_FINITE, step
-            # below the tolerance now, or after this update by the contraction seen; or at rounding, no longer shrinking
-            seen = it > 0 and e < 1e-10 and e * e < tol * last
-            if e < tol or (tol > 0.0 and (seen or (e > 0.5 * last and e < 1e-9))):
+            # below the tolerance, or at rounding: no longer shrinking while already small
+            if e < tol or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)):
                 done = True
                 break
             refactor = e > 1e-3 * last  # the factors of the first iteration serve while they contract well

@@ -75,6 +75,15 @@ def penalty_scale(T, J, m, n):
 
 
 @kernel
+def at_rounding(q):
+    """A change of q below which it no longer shrinks only because of rounding."""
+    s = 1.0
+    for i in range(q.shape[0]):
+        s = max(s, abs(q[i].real))
+    return 1e-14 * s
+
+
+@kernel
 def rounds_for(error):
     """Rounds of refinement until an error that shrinks by the factor `error` each time is small enough."""
     k = 2

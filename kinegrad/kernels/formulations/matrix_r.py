@@ -14,6 +14,7 @@ Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of 
 import numpy as np
 
 from kinegrad.kernels.formulations.blocks import (
+    at_rounding,
     clear4,
     shift4,
 )
@@ -159,7 +160,7 @@ def positions(fn, ctx, flag, q, Phi, K, m, n, z, wraps, N, d, tol, res, x, w):
             e = max(e, abs(w[i]))
         if not e < 1e300:
             return NOT_FINITE
-        if e < tol or (e > 0.5 * last and e < 1e-10):
+        if e <= tol or (e > 0.5 * last and e < at_rounding(q)):
             return OK
         for i in range(n):
             q[i] += w[i]
@@ -357,7 +358,7 @@ def simulate_newmark(
             iterations[step] = it + 1
             if not e < 1e300:
                 return NOT_FINITE, step
-            if e < tol or (tol > 0.0 and e > 0.5 * last and e < 1e-9):
+            if e < tol or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)):
                 done = True
                 break
             last = e
