@@ -8,11 +8,21 @@ from collections.abc import Callable
 import numpy as np
 
 from kinegrad.coordinates.system import System
+from kinegrad.dynamics.scheme import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.kernels.products import OBSERVE
-from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, WORDS, ZERO_LENGTH
+from kinegrad.kernels.status import (
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OK,
+    SINGULAR,
+    STEP_TOO_SMALL,
+    TOO_MANY_STEPS,
+    WORDS,
+    ZERO_LENGTH,
+)
 from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.start import start
 from kinegrad.motion import Motion
@@ -41,9 +51,10 @@ def simulate(
     formulation, integrator : objects such as ``kg.ALI3P(penalty=1e9)``, ``kg.Newmark()``, or their names, optional
         The model's simulation section says what they are when they are not given; likewise the times.
     step : float, optional
-        Time step [s]; the last one is shortened to meet t_end.
+        Time step [s]; the last one is shortened to meet t_end.  With error control, the first one tried.
     output_step : float, optional
-        Keep a state every so many seconds (a whole number of steps) instead of every step.
+        Keep a state every so many seconds (a whole number of steps) instead of every step.  With error control every
+        step is kept, and there is a state at every multiple of this.
     progress : callable, optional
         Called with the fraction done.
     throw : bool
@@ -57,10 +68,10 @@ def simulate(
     t_end, step = _number(system, "t_end", t_end), _number(system, "step", step)
     if output_step is None and defaults.output_step is not None:
         output_step = _number(system, "output_step", None)
-    hs, stride = time_grid(t_end, step, output_step)
     scheme = scheme_for(system, formulation, integrator)
+    hs, stride = (None, 1) if scheme.adaptive else time_grid(t_end, step, output_step)
     work = system.workspace(s=s)
-    start(system, work)
+    start(system, work, compliance=scheme.compliance)
 
     final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
     number = work["q"].dtype
@@ -68,19 +79,36 @@ def simulate(
     work.call(OBSERVE)
     g_last[:] = work["g"]
     psi[final] = g_last[final]
-    ts = np.concatenate([[0.0], np.cumsum(hs)])
-    ts[:-1] = np.arange(len(hs)) * step
-    ts[-1] = t_end
-    n_steps = len(hs)
-    rows = n_steps // stride + 1 + (n_steps % stride > 0)
-    traj = np.zeros((rows, scheme.row_size), number)
-    iterations = np.zeros(n_steps, np.int64)
-    flags = np.zeros(n_steps, np.int64)
-    scheme.begin(work, traj[0])
+    begin = np.zeros(scheme.row_size, number)
+    scheme.begin(work, begin)
     fn = work.functions(*scheme.needs, OBSERVE)
-    if n_steps == 0:
-        raise KinegradError(f"t_end is {t_end:g} s; it must be larger than zero.")
-    observe = len(final) > 0
+    if scheme.adaptive:
+        run = scheme.run_adaptive(work, fn, t_end, step, output_step, final, psi, g_last, begin, progress)
+    else:
+        ts = np.append(np.arange(len(hs)) * step, t_end)
+        run = fixed_steps(scheme, work, fn, ts, hs, stride, final, psi, g_last, begin, progress)
+    motion = Motion(
+        system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=run.t, traj=run.traj, ts=run.ts,
+        hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
+        objectives=dict(zip(system.objectives, psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end,
+    )  # fmt: skip
+    if run.status != OK and throw:
+        who = culprit(system, work, run.status)
+        raise SimulationError(explanation(run.status, run.ts[-1], step, formulation, who), motion=motion)
+    broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
+    if broken and throw:
+        what = f"The objective {broken[0]!r} is infinite or not a number"
+        raise SimulationError(f"{what}; its expression is outside its domain at some time.", motion=motion)
+    return motion
+
+
+def fixed_steps(scheme, work, fn, ts, hs, stride, final, psi, g_last, begin, progress) -> Run:
+    """The steps hs from row `begin`; a row every `stride` steps is kept, and the last one."""
+    n_steps, observe = len(hs), len(final) > 0
+    rows = n_steps // stride + 1 + (n_steps % stride > 0)
+    traj = np.zeros((rows, scheme.row_size), begin.dtype)
+    traj[0] = begin
+    iterations, flags = np.zeros(n_steps, np.int64), np.zeros(n_steps, np.int64)
     scheme.advance(  # no steps: compiles, or loads, before the clock starts
         work, fn, ts[:1], hs[:0], observe, final, psi, g_last, stride, traj[:1], iterations[:0], flags[:0]
     )
@@ -106,20 +134,7 @@ def simulate(
         scheme.begin(work, traj[kept])
         kept += 1
         times = np.append(times, ts[done])
-    motion = Motion(
-        system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=times, traj=traj[:kept],
-        ts=ts[: done + 1], hs=hs[:done], stride=stride, iterations=iterations[:done], flags=flags[:done],
-        objectives=dict(zip(system.objectives, psi, strict=True)), cpu_s=cpu, status=int(status), s=work["s"].copy(),
-        step=step, t_end=t_end,
-    )  # fmt: skip
-    if status != OK and throw:
-        who = culprit(system, work, status)
-        raise SimulationError(explanation(status, ts[done], step, formulation, who), motion=motion)
-    broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
-    if broken and throw:
-        what = f"The objective {broken[0]!r} is infinite or not a number"
-        raise SimulationError(f"{what}; its expression is outside its domain at some time.", motion=motion)
-    return motion
+    return Run(status, ts[: done + 1], hs[:done], iterations[:done], flags[:done], times, traj[:kept], cpu)
 
 
 def explanation(status: int, t: float, h: float, formulation, who: str = "") -> str:
@@ -134,6 +149,7 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
         else "a number became infinite or not a number (an expression outside its domain, or a run that blew up)",
         SINGULAR: "the system of equations became singular",
         ZERO_LENGTH: f"{who or 'a spring'}, of a natural length above zero, reached length zero and lost its direction",
+        STEP_TOO_SMALL: "the error of a step stays above the tolerance, however small the step",
     }.get(status, WORDS.get(status, f"status {status}"))
     tries = {
         NOT_CONVERGED: f"try a smaller step than {h:g} s, {newton}",
@@ -142,6 +158,8 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
         else f"check the expressions of forces near that time, or try a smaller step than {h:g} s",
         SINGULAR: "look for a singular position there, or for a body that moves without inertia",
         ZERO_LENGTH: "move its markers apart or set natural_length to 0",
+        STEP_TOO_SMALL: "look for a force without bound there, or raise the integrator's tolerance",
+        TOO_MANY_STEPS: "raise the integrator's tolerance, or simulate a shorter time",
     }.get(status, f"try a smaller step than {h:g} s")
     return f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: {what}; {tries}."
 

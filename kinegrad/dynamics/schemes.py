@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from kinegrad.coordinates.system import System
+from kinegrad.dynamics.acceleration_level import (
+    AccelerationLevelNewmark,
+    AccelerationLevelRungeKutta4,
+    AccelerationLevelRungeKutta54,
+)
 from kinegrad.dynamics.ali3p import Ali3pNewmark
 from kinegrad.dynamics.matrix_r import MatrixRNewmark, MatrixRRungeKutta4
 from kinegrad.dynamics.scheme import Scheme
@@ -14,9 +19,16 @@ SCHEMES = {
     ("ali3p", "newmark"): Ali3pNewmark,
     ("matrix-r", "newmark"): MatrixRNewmark,
     ("matrix-r", "rk4"): MatrixRRungeKutta4,
+    ("index1", "newmark"): AccelerationLevelNewmark,
+    ("index1", "rk4"): AccelerationLevelRungeKutta4,
+    ("index1", "rk54"): AccelerationLevelRungeKutta54,
+    ("penalty", "newmark"): AccelerationLevelNewmark,
+    ("penalty", "rk4"): AccelerationLevelRungeKutta4,
+    ("penalty", "rk54"): AccelerationLevelRungeKutta54,
 }
 WHY_NOT = {
     ("ali3p", "rk4"): "ali3p solves for positions at the end of each step and needs an implicit integrator",
+    ("ali3p", "rk54"): "ali3p solves for positions at the end of each step and needs an implicit integrator",
 }
 
 
@@ -34,7 +46,13 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
         raise KinegradError(
             f"{formulation.type} with {integrator.type}: {reason}. Use {' or '.join(can)} with {formulation.type}."
         )
-    return SCHEMES[key](system, numbers(formulation, system) | numbers(integrator, system))
+    return SCHEMES[key](system, options_of(formulation, integrator, system))
+
+
+def options_of(formulation, integrator, system: System) -> dict:
+    """Options of both; one of the integrator that the formulation has too is called integrator_NAME."""
+    options = numbers(formulation, system)
+    return options | {f"integrator_{k}" if k in options else k: x for k, x in numbers(integrator, system).items()}
 
 
 def numbers(element, system: System) -> dict:

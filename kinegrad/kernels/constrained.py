@@ -9,12 +9,14 @@ from kinegrad.kernels.status import OK
 
 
 @entry(what="the simulation kernels")
-def solve_constrained(T, J, R1, R2):
-    """Status, X, Y with [T Jᵀ; J 0] [X; Y] = [R1; R2] for any number of columns; redundant rows do no harm (LIN-3)."""
+def solve_constrained(T, J, eps, R1, R2):
+    """Status, X, Y with [T Jᵀ; J -ε] [X; Y] = [R1; R2] for any number of columns; redundant rows do no harm (LIN-3)."""
     n, m, k = T.shape[0], J.shape[0], R1.shape[1]
     X, Y = np.zeros((n, k), T.dtype), np.zeros((m, k), T.dtype)
     A, pivots = np.zeros((n, n), T.dtype), np.zeros(n, np.int32)
     alpha = penalty_scale(T, J, m, n)
+    if eps > 0.0:
+        alpha = min(alpha, 1.0 / eps)
     status = kkt_factor(T, J, n, alpha, A, pivots)
     if status != OK:
         return status, X, Y
@@ -27,7 +29,7 @@ def solve_constrained(T, J, R1, R2):
                 r1[i, c] = R1[i, e + c] if e + c < k else 0.0
             for l in range(m):
                 r2[l, c] = R2[l, e + c] if e + c < k else 0.0
-        kkt_solve4(T, J, n, 0.0, alpha, A, pivots, False, rounds, r1, r2, x, y, w, z)
+        kkt_solve4(T, J, n, eps, alpha, A, pivots, False, rounds, r1, r2, x, y, w, z)
         for c in range(min(4, k - e)):
             for i in range(n):
                 X[i, e + c] = x[i, c]

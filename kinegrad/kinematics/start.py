@@ -2,9 +2,9 @@
 
 With K = [Phi_q; B], B the rows that measure the degrees of freedom (KIN-1 to KIN-3):
 
-    Phi(q) = 0, z(q) = z0          K v = [-Phi_t; zd0]          [M Phi_qᵀ; Phi_q 0] [a; lam] = [-f; -c]
+    Phi(q) = 0, z(q) = z0          K v = [-Phi_t; zd0]          [M Phi_qᵀ; Phi_q -ε] [a; lam] = [-f; -c]
 
-Rows may be redundant: K is solved by rank-revealing least squares.
+Rows may be redundant: K is solved by rank-revealing least squares.  The compliance ε is 0 but for penalties (IDX-1).
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def wrap(x):
     return x - 2.0 * np.pi * np.round(np.real(x) / (2.0 * np.pi))
 
 
-def start(system: System, work: Workspace, t: float = 0.0) -> None:
+def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0) -> None:
     """Leaves q, v = vp, a = ap and lam of the start in the workspace."""
     work["q"][:] = system.guess(system, work["s"].real)
     work["par"][:] = 0.0
     work["par"][TIME] = t
     solve_position(system, work)
     solve_velocity(system, work)
-    solve_acceleration(system, work)
+    solve_acceleration(system, work, compliance)
 
 
 def _targets(system: System, work: Workspace, which: str) -> np.ndarray:
@@ -171,7 +171,7 @@ def solve_velocity(system: System, work: Workspace) -> None:
     work["vp"][:] = v
 
 
-def solve_acceleration(system: System, work: Workspace) -> None:
+def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0) -> None:
     """a and lam of the start, at q and v."""
     from kinegrad.kernels.constrained import solve_constrained
 
@@ -179,7 +179,8 @@ def solve_acceleration(system: System, work: Workspace) -> None:
     work["flag"][FREEDOMS] = 1
     work.call(EVALUATE)
     work.call(BIAS)
-    status, a, lam = solve_constrained(work["M"], work["J"][:m].copy(), -work["f"][:, None], -work["c"][:m, None])
+    right = -work["f"][:, None], -work["c"][:m, None]
+    status, a, lam = solve_constrained(work["M"], work["J"][:m].copy(), compliance, *right)
     if status == SINGULAR:
         raise SimulationError(
             "The mass matrix is singular on the motions that the constraints allow: something moves without inertia. "
@@ -204,6 +205,7 @@ class StartDerivatives:
 
     system: System
     work: Workspace
+    compliance: float = 0.0
 
     def __post_init__(self):
         for name in ("dv", "da", "sv", "sa"):
@@ -216,7 +218,8 @@ class StartDerivatives:
 
         n, m = self.system.n, self.system.m
         J = np.ascontiguousarray(self.work["Phi_z"][:m, :n])
-        status, X, Y = solve_constrained(self.work["M"], J, np.ascontiguousarray(R1), np.ascontiguousarray(R2))
+        right = np.ascontiguousarray(R1), np.ascontiguousarray(R2)
+        status, X, Y = solve_constrained(self.work["M"], J, self.compliance, *right)
         if status != OK:
             raise KinegradError(f"The derivatives of the start cannot be solved: {WORDS[status]}.")
         return X, Y

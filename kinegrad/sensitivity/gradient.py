@@ -109,7 +109,8 @@ def gradient(
     clock = time.thread_time()
     run = motion
     wanted = min(TIGHT, motion.scheme.options["tolerance"])
-    if motion.stride > 1 or (tighten and motion.scheme.options["tolerance"] > wanted):
+    loose = motion.scheme.iterates and motion.scheme.options["tolerance"] > wanted
+    if motion.stride > 1 or (tighten and loose):
         formulation = motion.formulation.model_copy(
             update={"tolerance": wanted, "max_iterations": max(ROUNDS, motion.formulation.max_iterations)}
         )
@@ -166,7 +167,7 @@ def _at_start(motion: Motion, ds, wanted=None) -> StartDerivatives:
     motion.scheme.resume(work, motion.traj[0])
     work["v"][:], work["a"][:] = work["vp"], work["ap"]
     work["par"][TIME] = motion.ts[0]
-    return StartDerivatives(motion.system, work)
+    return StartDerivatives(motion.system, work, motion.scheme.compliance)
 
 
 def _failed(motion: Motion, status: int, step: int) -> KinegradError:

@@ -1,0 +1,327 @@
+"""Formulations at acceleration level, in all coordinates: Lagrange multipliers with stabilised constraints, and penalties.
+
+Accelerations and multipliers at (q, v, t) (IDX-1):
+
+    [M Phi_qᵀ; Phi_q -ε] [a; lam] = -[f; c + 2ξΩ Phid + Ω² Phi]        ε = 0 (index1) or 1/α (penalty)
+
+or M a + f + Phi_qᵀ lam = 0, Psi = ε lam with Psi = Phidd + 2ξΩ Phid + Ω² Phi.  Explicit Runge-Kutta methods integrate
+(q, v); Newmark's method solves both equations for a at the end of the step (IDX-2).
+
+Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of the stages, but the first, of the step
+that led to it.
+"""
+
+import numpy as np
+
+from kinegrad.kernels.formulations.blocks import projection_rounds, rounds_for
+from kinegrad.kernels.formulations.runge_kutta import (
+    change_of_step,
+    combine,
+    next_stop,
+    scaled_error,
+    stage_time,
+    step_to,
+    store_stage,
+)
+from kinegrad.kernels.jit import entry, kernel
+from kinegrad.kernels.linalg import augment_lower, ldlt, ldlt_solve, mean_diagonal
+from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, PRODUCTS, STATUS, TIME, WC, WK
+from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
+from kinegrad.kernels.table import call
+
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
+(lam_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
+
+# options: ε, Ω², 2ξΩ, and those of Newmark's method
+COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE, BETA, GAMMA = range(6)
+# numbers of error control: t_end, the error allowed, the interval of outputs, the step to try, the last error
+T_END, ALLOWED, INTERVAL, PROPOSED, LAST = range(5)
+# The solver's penalty against inertia: of all rows, at least of the smallest, at most of all; and the part of the largest
+# |J_l|² below which a row counts as null, a redundant one that drift has moved off zero.
+STRONG, SURE, DROWNS, NULL = 1e5, 1e3, 1e10, 1e-7
+SMALLEST = 1e-13  # of the whole span: the least step of error control
+
+
+@kernel
+def solver(M, J, m, n, eps):
+    """Penalty and rounds of (LIN-3): 1/ε unless that would drown M, or for ε = 0 a moderate penalty that is still strong for
+    the smallest row, null ones apart (IDX-6)."""
+    total, largest, smallest = 0.0, 0.0, 1e300
+    for l in range(m):
+        largest = max(largest, size(J, l, n))
+    for l in range(m):
+        s = size(J, l, n)
+        total += s
+        if s > NULL * largest:
+            smallest = min(smallest, s)
+    if not total > 0.0:
+        return 0.0, 1
+    inertia = mean_diagonal(M, n)
+    if eps > 0.0:
+        alpha = min(1.0 / eps, DROWNS * inertia * n / total)
+        return alpha, 1 + projection_rounds(M, J, m, n, alpha)
+    alpha = max(STRONG * inertia * n / total, SURE * inertia / smallest)
+    return alpha, 1 + rounds_for(inertia / (alpha * smallest))
+
+
+@kernel
+def size(J, l, n):
+    """|J_l|²."""
+    s = 0.0
+    for i in range(n):
+        s += (J[l, i] * J[l, i]).real
+    return s
+
+
+@kernel
+def stabilised(c, Phi, Phi_t, J, v, m, n, opts, r):
+    """r = -(c + 2ξΩ Phid + Ω² Phi): what Phi_q a - ε lam has to be."""
+    for l in range(m):
+        s = Phi_t[l]
+        for i in range(n):
+            s += J[l, i] * v[i]
+        r[l] = -(c[l] + opts[DAMPING] * s + opts[STIFFNESS] * Phi[l])
+
+
+@kernel
+def accelerations(fn, ctx, m, opts, L, d, r, w):
+    """Status; a = ap, lam and vp at the q, v and time of the context (IDX-1)."""
+    flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
+    M, J, n, eps = M_(ctx), J_(ctx)[:m], q.shape[0], opts[COMPLIANCE]
+    for i in range(n):
+        vp[i] = v[i]
+        a[i] = 0.0
+    call(fn[EVALUATE], ctx)
+    if flag[STATUS] != OK:
+        return flag[STATUS]
+    call(fn[BIAS], ctx)
+    stabilised(c_(ctx), Phi_(ctx), Phi_t_(ctx), J, v, m, n, opts, r)
+    alpha, rounds = solver(M, J, m, n, eps)
+    augment_lower(M, J, n, alpha, L)
+    status = ldlt(L, d)
+    if status != OK:
+        return status
+    for l in range(m):
+        lam[l] = 0.0
+    for _ in range(rounds):
+        for i in range(n):
+            s = -f[i]
+            for j in range(n):
+                s -= M[i, j] * a[j]
+            w[i] = s
+        for l in range(m):
+            s = r[l] + eps * lam[l]
+            for i in range(n):
+                s -= J[l, i] * a[i]
+            t = alpha * s - lam[l]
+            lam[l] -= alpha * s
+            for i in range(n):
+                w[i] += J[l, i] * t
+        ldlt_solve(L, d, w)
+        for i in range(n):
+            a[i] += w[i]
+        for l in range(m):
+            s = 0.0 * q[0]
+            for i in range(n):
+                s += J[l, i] * w[i]
+            lam[l] += alpha * s
+    for i in range(n):
+        ap[i] = a[i]
+        if not abs(a[i]) < 1e300:
+            return NOT_FINITE
+    return OK
+
+
+@kernel
+def observe_state(fn, ctx, g, final, psi, g_last):
+    """g at the state, kept in g_last and, for final values, in psi."""
+    if psi.shape[0] > 0:
+        call(fn[OBSERVE], ctx)
+    for o in range(psi.shape[0]):
+        g_last[o] = g[o]
+        if final[o]:
+            psi[o] = g[o]
+
+
+@kernel
+def stages(fn, ctx, m, A, b, c, t, t1, h, opts, q0, v0, KV, KA, g_step, row, keep, L, d, r, w):
+    """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
+
+    g_step gains h Σ b_i g_i of all stages but the first; stages go to `row` if it is kept.
+    """
+    par, g, q, v, a, lam = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
+    n, s = q.shape[0], b.shape[0]
+    for i in range(1, s + 1):
+        part = A[i] if i < s else b
+        combine(h, part, i, q0, KV, n, q)
+        combine(h, part, i, v0, KA, n, v)
+        par[TIME] = stage_time(t, t1, h, c[i]) if i < s else t1
+        status = accelerations(fn, ctx, m, opts, L, d, r, w)
+        if status != OK:
+            return status
+        for k in range(n):
+            KV[i, k] = v[k]
+            KA[i, k] = a[k]
+        if i < s and b[i] != 0.0 and g_step.shape[0] > 0:
+            call(fn[OBSERVE], ctx)
+            for o in range(g_step.shape[0]):
+                g_step[o] += h * b[i] * g[o]
+        if i < s and keep:
+            store_stage(row, i, q, v, a, lam, m)
+    return OK
+
+
+@entry(what="the simulation kernels")
+def simulate_rk(fn, ctx, m, A, b, c, error, ts, hs, control, opts, final, psi, g_last, stride, traj, evaluations):
+    """Status and number of steps done, from the state in the context and the integrands g_last there.
+
+    Without `control` through the steps hs.  With it (t_end, error allowed, interval of outputs or 0, step to try, last
+    error) steps are chosen (RKT-4), hs and ts[1:] are filled until t_end or their end, and control is carried on.
+    """
+    flag, g, q, v, a, lam, M = flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx)
+    par, n, s, dt = par_(ctx), q.shape[0], b.shape[0], M.dtype
+    L, d, r, w = np.zeros((n, n), dt), np.zeros(2 * n, dt), np.zeros(m, dt), np.zeros(n, dt)
+    KV, KA, g_step = np.zeros((s + 1, n), dt), np.zeros((s + 1, n), dt), np.zeros(psi.shape[0], dt)
+    q0, v0 = np.zeros(n, dt), np.zeros(n, dt)
+    chosen = control.shape[0] > 0
+    flag[FREEDOMS] = 0
+    par[WK] = 0.0
+    par[WC] = 0.0
+    step = 0
+    while step < hs.shape[0] and not (chosen and ts[step] >= control[T_END]):
+        t = ts[step]
+        keep = (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride
+        row = traj[(step + 1) // stride] if keep else traj[0]
+        for i in range(n):
+            q0[i], v0[i], KV[0, i], KA[0, i] = q[i], v[i], v[i], a[i]
+        evaluations[step] = 0
+        refused = False
+        while True:
+            if chosen:
+                stop = next_stop(t, control[T_END], control[INTERVAL])
+                h = step_to(t, stop, control[PROPOSED])
+                hs[step] = h
+                ts[step + 1] = stop if h == stop - t else t + h
+            h = hs[step]
+            for o in range(psi.shape[0]):
+                g_step[o] = h * b[0] * g_last[o]
+            status = stages(
+                fn, ctx, m, A, b, c, t, ts[step + 1], h, opts, q0, v0, KV, KA, g_step, row, keep, L, d, r, w
+            )
+            evaluations[step] += s
+            if not chosen:
+                if status != OK:
+                    return status, step
+                break
+            e = 1e300
+            if status == OK:
+                e = max(
+                    scaled_error(h, error, KV, q0, q, n, control[ALLOWED]),
+                    scaled_error(h, error, KA, v0, v, n, control[ALLOWED]),
+                )
+            change = change_of_step(e, control[LAST])
+            if e <= 1.0:
+                if refused:
+                    change = min(change, 1.0)
+                # a step that was cut short to end at a stop says nothing against the one proposed before
+                control[PROPOSED] = change * h if h >= control[PROPOSED] else max(change * h, control[PROPOSED])
+                control[LAST] = e
+                break
+            refused = True
+            control[PROPOSED] = change * h
+            if control[PROPOSED] < SMALLEST * control[T_END]:
+                return (status if status != OK else STEP_TOO_SMALL), step
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += g_step[o]
+        observe_state(fn, ctx, g, final, psi, g_last)
+        if keep:
+            store_stage(row, 0, q, v, a, lam, m)
+        step += 1
+    return OK, step
+
+
+@entry(what="the simulation kernels")
+def simulate_newmark(fn, ctx, m, ts, hs, opts, iterations_allowed, final, psi, g_last, stride, traj, iterations):
+    """Status and number of steps done, from the state in the context and the integrands g_last there (IDX-2, IDX-3)."""
+    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
+    q, v, a, vp, ap, f, lam, M, K = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx), M_(ctx), K_(ctx)
+    Phi, Phi_t, bias, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), J_(ctx)[:m]
+    n, dt, eps, tol = q.shape[0], M.dtype, opts[COMPLIANCE], opts[TOLERANCE]
+    L, d, r, w = np.zeros((n, n), dt), np.zeros(2 * n, dt), np.zeros(m, dt), np.zeros(n, dt)
+    qt, vt = np.zeros(n, dt), np.zeros(n, dt)
+    flag[FREEDOMS] = 0
+    for step in range(hs.shape[0]):
+        h = hs[step]
+        b, gh = opts[BETA] * h * h, opts[GAMMA] * h
+        k = 1.0 + opts[DAMPING] * gh + opts[STIFFNESS] * b
+        par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
+        for i in range(n):
+            qt[i] = q[i] + h * v[i] + (0.5 * h * h - b) * a[i]
+            vt[i] = v[i] + (h - gh) * a[i]
+        done, last = False, 1e300
+        for it in range(iterations_allowed):
+            for i in range(n):
+                q[i] = qt[i] + b * a[i]
+                v[i] = vt[i] + gh * a[i]
+                vp[i] = v[i]
+            call(fn[EVALUATE], ctx)
+            if flag[STATUS] != OK:
+                return flag[STATUS], step
+            call(fn[BIAS], ctx)
+            stabilised(bias, Phi, Phi_t, J, v, m, n, opts, r)
+            alpha, _ = solver(M, J, m, n, eps / k)
+            for i in range(n):
+                s = -f[i]
+                for j in range(n):
+                    s -= M[i, j] * a[j]
+                w[i] = s
+                for j in range(i + 1):
+                    L[i, j] = M[i, j] + K[i, j]
+            augment_lower(L, J, n, alpha, L)
+            status = ldlt(L, d)
+            if status != OK:
+                return status, step
+            for l in range(m):
+                s = r[l] + eps * lam[l]
+                for i in range(n):
+                    s -= J[l, i] * a[i]
+                t = alpha * s / k
+                for i in range(n):
+                    w[i] += J[l, i] * (t - lam[l])
+                lam[l] -= t
+            ldlt_solve(L, d, w)
+            e = 0.0
+            for i in range(n):
+                a[i] += w[i]
+                e = max(e, gh * abs(w[i].real))
+            for l in range(m):
+                s = 0.0 * q[0]
+                for i in range(n):
+                    s += J[l, i] * w[i]
+                lam[l] += alpha * s
+            iterations[step] = it + 1
+            if not e < 1e300:
+                return NOT_FINITE, step
+            # below the tolerance, or at rounding: no longer shrinking while already small
+            if e < tol or (tol > 0.0 and e > 0.5 * last and e < 1e-9):
+                done = True
+                break
+            last = e
+        if not done and tol > 0.0:
+            return NOT_CONVERGED, step
+        for i in range(n):
+            q[i] = qt[i] + b * a[i]
+            v[i] = vt[i] + gh * a[i]
+            vp[i] = v[i]
+            ap[i] = a[i]
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += 0.5 * h * g_last[o]
+        observe_state(fn, ctx, g, final, psi, g_last)
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += 0.5 * h * g_last[o]
+        if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
+            store_stage(traj[(step + 1) // stride], 0, q, v, a, lam, m)
+    return OK, hs.shape[0]

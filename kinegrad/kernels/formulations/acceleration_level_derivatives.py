@@ -1,0 +1,286 @@
+"""Derivatives of runs at acceleration level, with Newmark and explicit Runge-Kutta methods: direct and adjoint.
+
+With Psi = Phidd + 2ξΩ Phid + Ω² Phi, q = q~ + βh² a, v = v~ + γh a, and β = γ = 0 in explicit stages (IDX-4):
+
+    [T Phi_qᵀ; G -ε] [a'; lam'] = -[R_q q~' + C v~' + R_s; Psi_q q~' + Psi_v v~' + Psi_s]
+    T = M + γh C + βh² R_q,  G = Phi_q + γh Psi_v + βh² Psi_q
+"""
+
+import numpy as np
+
+from kinegrad.kernels.formulations.acceleration_level import BETA, COMPLIANCE, DAMPING, GAMMA, STIFFNESS, solver
+from kinegrad.kernels.formulations.blocks import (
+    clear4,
+    minus4,
+    objective_rows4,
+    plus_transposed4,
+    quadrature,
+    right4,
+    shift4,
+)
+from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
+from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, load_stage, seed4, stage_time, stage_weights
+from kinegrad.kernels.jit import entry, kernel
+from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4, times4
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.status import OK
+from kinegrad.kernels.table import call
+
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
+    *"par flag g q v a vp ap dv da mu eta_v eta_a".split()
+)
+(lam_, sv_, sa_, yp_, yv_, ya_) = PRODUCTS.viewers(*"lam sv sa yp yv ya".split())
+(M_, C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
+    *"M C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
+)
+
+
+@kernel
+def partials(M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots):
+    """Status, penalty and rounds; J = Phi_q, P = Psi_z, S = Psi_v, T, G, and the factors of T + penalty JᵀG in A (IDX-4)."""
+    for l in range(m):
+        for j in range(P.shape[1]):
+            P[l, j] = Phidd_z[l, j] + opts[DAMPING] * Phid_z[l, j] + opts[STIFFNESS] * Phi_z[l, j]
+        for j in range(n):
+            J[l, j] = Phi_z[l, j]
+            S[l, j] = 2.0 * Phid_z[l, j] + opts[DAMPING] * Phi_z[l, j]
+            G[l, j] = J[l, j] + gh * S[l, j] + b * P[l, j]
+    alpha, rounds = solver(M, J, m, n, opts[COMPLIANCE])
+    for i in range(n):
+        for j in range(n):
+            T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
+            A[i, j] = T[i, j]
+    for l in range(m):
+        for i in range(n):
+            t = alpha * J[l, i]
+            for j in range(n):
+                A[i, j] += t * G[l, j]
+    return lu(A, pivots), alpha, rounds
+
+
+@kernel
+def solve4(T, J, G, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y, W, Z):
+    """X, Y with [T Jᵀ; G -ε] [X; Y] = [R1; R2] for four columns, or with [Tᵀ Gᵀ; J -ε]: (LIN-3) with two sorts of rows."""
+    if transposed:
+        rounds4(T, G, J, n, eps, alpha, A, pivots, True, rounds, R1, R2, X, Y, W, Z)
+    else:
+        rounds4(T, J, G, n, eps, alpha, A, pivots, False, rounds, R1, R2, X, Y, W, Z)
+
+
+@kernel
+def rounds4(T, B, G, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y, W, Z):
+    """X, Y with [T Bᵀ; G -ε] [X; Y] = [R1; R2], T and the factors in A taken transposed if asked."""
+    m = B.shape[0]
+    clear4(X)
+    clear4(Y)
+    for k in range(rounds):
+        for i in range(n):
+            put4(W, i, get4(R1, i))
+        if k > 0 and transposed:
+            plus_transposed4(T, n, n, -1.0, X, W)
+        elif k > 0:
+            minus4(T, n, n, 1.0, X, W)
+        for l in range(m):
+            y = get4(Y, l)
+            r = mul4(-1.0, times4(G, l, n, X, mul4(-1.0, axpy4(eps, y, get4(R2, l)))))
+            put4(Z, l, r)
+            f = axpy4(alpha, r, mul4(-1.0, y))
+            for i in range(n):
+                put4(W, i, axpy4(B[l, i], f, get4(W, i)))
+        if transposed:
+            lu_solve_transposed4(A, pivots, W)
+        else:
+            lu_solve4(A, pivots, W)
+        shift4(n, 1.0, W, X)
+        for l in range(m):
+            put4(Y, l, axpy4(alpha, times4(G, l, n, W, mul4(-1.0, get4(Z, l))), get4(Y, l)))
+
+
+@kernel
+def place(explicit, i, s, c, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m):
+    """Put stage i of a step, or (i = s, or Newmark) the state after it, into the context."""
+    if explicit and i == 0:
+        load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
+        par[TIME] = ts[step]
+    elif explicit and i < s:
+        load_stage(traj[step + 1], i, q, v, a, vp, ap, lam, m)
+        par[TIME] = stage_time(ts[step], ts[step + 1], hs[step], c[i])
+    else:
+        load_stage(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
+        par[TIME] = ts[step + 1]
+
+
+@entry(what="the sensitivity kernels")
+def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V, A_, grad):
+    """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4).
+
+    Q, V, A_ (blocks, n, 4) hold the derivatives of q, v, a by the directions at row 0 and leave with those at the end; A_
+    is used by Newmark's method only.  grad (o, p) gains the objectives of rows 1 on (Newmark), or of all stages.
+    """
+    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
+    q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
+    R_z, Phi_z, Phid_z, Phidd_z = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    n, p, no, dt = q.shape[0], grad.shape[1], g.shape[0], M.dtype
+    J, S, G, P = np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, R_z.shape[1]), dt)
+    T, A, pivots = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros(n, np.int32)
+    r1, w, r2, y, z = (
+        np.zeros((n, 4), dt),
+        np.zeros((n, 4), dt),
+        np.zeros((m, 4), dt),
+        np.zeros((m, 4), dt),
+        np.zeros((m, 4), dt),
+    )
+    qk, vk, ak = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
+    s = rb.shape[0]
+    KV, KA = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
+    weights = np.zeros(no)
+    no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
+    flag[FREEDOMS] = 0
+    steps = hs.shape[0]
+    for step in range(steps):
+        h = hs[step]
+        b, gh = (0.0, 0.0) if explicit else (opts[BETA] * h * h, opts[GAMMA] * h)
+        at_end = step == steps - 1 and after == 0.0
+        for i in range((s + 1 if at_end else s) if explicit else 1):
+            place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
+            if explicit:
+                stage_weights(i, h, rb, final, weights)
+            else:
+                quadrature(hs, step + 1, after, final, weights)
+            call(fn[LINEARISE], ctx)
+            status, alpha, rounds = partials(
+                M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots
+            )
+            if status != OK:
+                return status, step
+            for e in range(Q.shape[0]):
+                if explicit:
+                    part = RA[i] if i < s else rb
+                    combine4(h, part, i, Q[e], KV, e, n, qk)
+                    combine4(h, part, i, V[e], KA, e, n, vk)
+                else:
+                    for j in range(n):
+                        x, xd, xdd = get4(Q[e], j), get4(V[e], j), get4(A_[e], j)
+                        put4(qk, j, axpy4(0.5 * h * h - b, xdd, axpy4(h, xd, x)))
+                        put4(vk, j, axpy4(h - gh, xdd, xd))
+                right4(R_z, n, n, n + 4 * e, qk, 1.0, r1)
+                minus4(C, n, n, 1.0, vk, r1)
+                right4(P, m, n, n + 4 * e, qk, 1.0, r2)
+                minus4(S, m, n, 1.0, vk, r2)
+                solve4(T, J, G, n, opts[COMPLIANCE], alpha, A, pivots, False, rounds, r1, r2, ak, y, w, z)
+                shift4(n, b, ak, qk)
+                shift4(n, gh, ak, vk)
+                objective_rows4(no, n, n + 4 * e, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
+                for j in range(n):
+                    if not explicit:
+                        put4(Q[e], j, get4(qk, j))
+                        put4(V[e], j, get4(vk, j))
+                        put4(A_[e], j, get4(ak, j))
+                    elif i < s:
+                        put4(KV[i, e], j, get4(vk, j))
+                        put4(KA[i, e], j, get4(ak, j))
+        if explicit:
+            for e in range(Q.shape[0]):
+                combine4(h, rb, s, Q[e], KV, e, n, Q[e])
+                combine4(h, rb, s, V[e], KA, e, n, V[e])
+    return OK, steps
+
+
+@entry(what="the adjoint kernels")
+def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V, A_):
+    """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (IDX-5).
+
+    Q, V, A_ (blocks, n, 4), a column an objective: adjoints of q, v, a at the end of the segment, then at its beginning.
+    """
+    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
+    q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
+    R_z, Phi_z, Phid_z, Phidd_z = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    n, no, dt = q.shape[0], g.shape[0], M.dtype
+    J, S, G, P = np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, R_z.shape[1]), dt)
+    T, A, pivots = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros(n, np.int32)
+    r1, w, U = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
+    zero, B, z = np.zeros((m, 4), dt), np.zeros((m, 4), dt), np.zeros((m, 4), dt)
+    qo, vo, ao = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
+    s = rb.shape[0]
+    YQ, YV = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
+    weights = np.zeros(no)
+    no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
+    for i in range(n):
+        eta_v[i] = 0.0
+        eta_a[i] = 0.0
+    for l in range(yp.shape[0]):
+        yp[l], yv[l], ya[l] = 0.0, 0.0, 0.0
+    flag[FREEDOMS] = 0
+    steps = hs.shape[0]
+    for step in range(steps - 1, -1, -1):
+        h = hs[step]
+        b, gh = (0.0, 0.0) if explicit else (opts[BETA] * h * h, opts[GAMMA] * h)
+        at_end = step == steps - 1 and after == 0.0
+        for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):
+            place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
+            if explicit:
+                stage_weights(i, h, rb, final, weights)
+            else:
+                quadrature(hs, step + 1, after, final, weights)
+            call(fn[LINEARISE], ctx)
+            status, alpha, rounds = partials(
+                M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots
+            )
+            if status != OK:
+                return status, step
+            for e in range(Q.shape[0]):
+                # adjoints of q, v, a of this state or stage, from what follows it
+                clear4(qo)
+                clear4(vo)
+                clear4(ao)
+                if not explicit:
+                    shift4(n, 1.0, Q[e], qo)
+                    shift4(n, 1.0, V[e], vo)
+                    shift4(n, 1.0, A_[e], ao)
+                elif i < s:
+                    seed4(i, h, RA, rb, Q[e], YQ, e, n, vo)
+                    seed4(i, h, RA, rb, V[e], YV, e, n, ao)
+                used = min(4, no - 4 * e)
+                for k in range(used):
+                    o = 4 * e + k
+                    for j in range(n):
+                        qo[j, k] += weights[o] * g_z[o, j]
+                        vo[j, k] += weights[o] * g_v[o, j]
+                        ao[j, k] += weights[o] * g_a[o, j]
+                for j in range(n):
+                    put4(r1, j, axpy4(b, get4(qo, j), axpy4(gh, get4(vo, j), get4(ao, j))))
+                solve4(T, J, G, n, opts[COMPLIANCE], alpha, A, pivots, True, rounds, r1, zero, U, B, w, z)
+                plus_transposed4(R_z, n, n, -1.0, U, qo)
+                plus_transposed4(C, n, n, -1.0, U, vo)
+                plus_transposed4(P, m, n, -1.0, B, qo)
+                plus_transposed4(S, m, n, -1.0, B, vo)
+                for j in range(n):
+                    x, xd = get4(qo, j), get4(vo, j)
+                    if not explicit:
+                        put4(Q[e], j, x)
+                        put4(V[e], j, axpy4(h, x, xd))
+                        put4(A_[e], j, axpy4(0.5 * h * h - b, x, mul4(h - gh, xd)))
+                    elif i < s:
+                        put4(YQ[i, e], j, x)
+                        put4(YV[i, e], j, xd)
+                    else:
+                        put4(Q[e], j, axpy4(1.0, x, get4(Q[e], j)))
+                        put4(V[e], j, axpy4(1.0, xd, get4(V[e], j)))
+                for k in range(used):
+                    for j in range(n):
+                        mu[j] = -U[j, k]
+                    for l in range(m):
+                        ya[l] = -B[l, k]
+                        yv[l] = opts[DAMPING] * ya[l]
+                        yp[l] = opts[STIFFNESS] * ya[l]
+                    flag[OBJECTIVE] = 4 * e + k
+                    par[WEIGHT] = weights[4 * e + k]
+                    call(fn[PULLBACK], ctx)
+        if explicit:
+            for e in range(Q.shape[0]):
+                collect4(s, YQ, e, n, Q[e])
+                collect4(s, YV, e, n, V[e])
+    return OK, 0

@@ -1,0 +1,188 @@
+"""Explicit Runge-Kutta methods: tableaus, what a stage takes from the stages before it, and the transpose of that.
+
+For a state y with rate k(y, t) (RKT-1):
+
+    y_i = y_0 + h Σ_{j<i} A_ij k_j,    k_i = k(y_i, t_0 + c_i h),    y = y_0 + h Σ b_i k_i
+
+A second-order system has two halves, positions whose rates are the stages' velocities and velocities whose rates are
+the accelerations; each helper below serves one half.  Stages count from 0, stage 0 is the state before the step.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
+
+
+class Tableau(NamedTuple):
+    """Coefficients of a method; `error` (s + 1) weighs the stages and the rate at the new state, empty without control."""
+
+    A: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    error: np.ndarray
+
+    @property
+    def stages(self) -> int:
+        """Stages of a step, the state before it included."""
+        return len(self.b)
+
+
+def _tableau(rows, b, error=()) -> Tableau:
+    A = np.zeros((len(b), len(b)))
+    for i, row in enumerate(rows, 1):
+        A[i, : len(row)] = row
+    return Tableau(A, np.array(b), A.sum(axis=1), np.array(error, float))
+
+
+NONE = _tableau([], [1.0])
+"""For what has no stages."""
+
+RK4 = _tableau([[1 / 2], [0, 1 / 2], [0, 0, 1]], [1 / 6, 1 / 3, 1 / 3, 1 / 6])
+"""The classical method of order 4."""
+
+RK54 = _tableau(
+    [
+        [1 / 5],
+        [3 / 40, 9 / 40],
+        [44 / 45, -56 / 15, 32 / 9],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
+    ],
+    [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+    [71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40],
+)
+"""Dormand and Prince's method of order 5 with an error estimate of order 4."""
+
+# Control of the step (RKT-4): exponents of this error and of the last one, safety, and the limits of a change.
+PROPORTIONAL, INTEGRAL, SAFETY, SHRINK, GROW = 0.17, 0.04, 0.9, 0.2, 5.0
+
+
+@kernel
+def combine(h, w, count, x0, K, n, out):
+    """out = x0 + h Σ w_j K_j, j < count; K (stages, n)."""
+    for i in range(n):
+        s = 0.0 * x0[i]
+        for j in range(count):
+            s += w[j] * K[j, i]
+        out[i] = x0[i] + h * s
+
+
+@kernel
+def combine4(h, w, count, X0, K, e, n, out):
+    """out = X0 + h Σ w_j K_j of block e, j < count, for four columns; K (stages, blocks, n, 4).  out may be X0."""
+    for i in range(n):
+        x = get4(X0, i)
+        for j in range(count):
+            if w[j] != 0.0:
+                x = axpy4(h * w[j], get4(K[j, e], i), x)
+        put4(out, i, x)
+
+
+@kernel
+def seed4(i, h, A, b, L, Y, e, n, out):
+    """out = h b_i L + h Σ_{j>i} A_ji Y_j of block e: adjoint of the rate of stage i, from L, the adjoint of the new
+    state, and Y (stages, blocks, n, 4), those of the later stages (RKT-2)."""
+    for k in range(n):
+        x = mul4(h * b[i], get4(L, k))
+        for j in range(i + 1, b.shape[0]):
+            if A[j, i] != 0.0:
+                x = axpy4(h * A[j, i], get4(Y[j, e], k), x)
+        put4(out, k, x)
+
+
+@kernel
+def collect4(count, Y, e, n, L):
+    """L += Σ Y_j of block e, j < count: adjoint of the state before the step (RKT-2)."""
+    for k in range(n):
+        x = get4(L, k)
+        for j in range(count):
+            x = axpy4(1.0, get4(Y[j, e], k), x)
+        put4(L, k, x)
+
+
+@kernel
+def stage_time(t0, t1, h, c):
+    """The time of a stage: t1 itself where c = 1."""
+    return t1 if c == 1.0 else t0 + c * h
+
+
+@kernel
+def stage_weights(i, h, b, final, weights):
+    """Weights of the objectives in stage i: h b_i for integrals; beyond the last stage 1 for final values (RKT-3)."""
+    for o in range(final.shape[0]):
+        if i < b.shape[0]:
+            weights[o] = 0.0 if final[o] else h * b[i]
+        else:
+            weights[o] = 1.0 if final[o] else 0.0
+
+
+@kernel
+def scaled_error(h, e, K, x0, x1, n, tolerance):
+    """Largest |h Σ e_j K_j| as a part of tolerance (1 + |x|)  (RKT-4)."""
+    worst = 0.0
+    for i in range(n):
+        s = 0.0
+        for j in range(e.shape[0]):
+            s += e[j] * K[j, i].real
+        size = tolerance * (1.0 + max(abs(x0[i].real), abs(x1[i].real)))
+        part = abs(h * s) / size
+        if not part < 1e300:
+            return 1e300
+        worst = max(worst, part)
+    return worst
+
+
+@kernel
+def change_of_step(error, last):
+    """Factor of the step after one with this error, `last` being that of the step before (RKT-4)."""
+    e = max(error, 1e-10)
+    return min(GROW, max(SHRINK, SAFETY * e**-PROPORTIONAL * max(last, 1e-4) ** INTEGRAL))
+
+
+@kernel
+def next_stop(t, t_end, interval):
+    """The next multiple of `interval` after t, or t_end; t_end when the interval is 0."""
+    if interval <= 0.0:
+        return t_end
+    stop = interval * (np.floor(t / interval * (1.0 + 1e-12)) + 1.0)
+    return t_end if stop > t_end - 1e-9 * interval else stop
+
+
+@kernel
+def step_to(t, stop, h):
+    """A step near h that ends at `stop`, or leaves room for another: no step is cut to a splinter."""
+    rest = stop - t
+    if 1.01 * h >= rest:
+        return rest
+    return 0.5 * rest if 2.0 * h > rest else h
+
+
+@kernel
+def store_stage(row, k, q, v, a, lam, m):
+    """Stage k of a row of a trajectory: q, v, a, lam; k = 0 is the state."""
+    n = q.shape[0]
+    o = k * (3 * n + m)
+    for i in range(n):
+        row[o + i] = q[i]
+        row[o + n + i] = v[i]
+        row[o + 2 * n + i] = a[i]
+    for l in range(m):
+        row[o + 3 * n + l] = lam[l]
+
+
+@kernel
+def load_stage(row, k, q, v, a, vp, ap, lam, m):
+    """Put stage k of a row into the context."""
+    n = q.shape[0]
+    o = k * (3 * n + m)
+    for i in range(n):
+        q[i] = row[o + i]
+        v[i] = row[o + n + i]
+        vp[i] = v[i]
+        a[i] = row[o + 2 * n + i]
+        ap[i] = a[i]
+    for l in range(m):
+        lam[l] = row[o + 3 * n + l]
