@@ -45,8 +45,8 @@ class Formula:
         """A number of the model."""
         return self.slots.setdefault(index, self.graph.input(f"s{index}"))
 
-    def parse(self, number: float | Expression, rate: int = 0):
-        """The Scalar (or three) of an expression, or its rate."""
+    def parse(self, number: float | Expression):
+        """The Scalar (or three) of an expression."""
         if not isinstance(number, Expression):
             return self.graph.constant(number)
         return scalarise(number, self.graph, lambda name, index: self._names(self, name, index))

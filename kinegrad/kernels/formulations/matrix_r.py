@@ -18,6 +18,7 @@ from kinegrad.kernels.formulations.blocks import (
     clear4,
     shift4,
 )
+from kinegrad.kernels.formulations.runge_kutta import store_stage
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import (
     axpy4,
@@ -258,34 +259,6 @@ def multipliers(M, f, a, K, m, n, N, d, x, lam, rounds):
 
 
 @kernel
-def store(row, k, q, v, a, lam, m):
-    """State k of a row."""
-    n = q.shape[0]
-    o = k * (3 * n + m)
-    for i in range(n):
-        row[o + i] = q[i]
-        row[o + n + i] = v[i]
-        row[o + 2 * n + i] = a[i]
-    for l in range(m):
-        row[o + 3 * n + l] = lam[l]
-
-
-@kernel
-def load(row, k, q, v, a, vp, ap, lam, m):
-    """Put state k of a row into the context."""
-    n = q.shape[0]
-    o = k * (3 * n + m)
-    for i in range(n):
-        q[i] = row[o + i]
-        v[i] = row[o + n + i]
-        vp[i] = v[i]
-        a[i] = row[o + 2 * n + i]
-        ap[i] = a[i]
-    for l in range(m):
-        lam[l] = row[o + 3 * n + l]
-
-
-@kernel
 def add_objectives(fn, ctx, g, weight, final, psi):
     """psi += weight g for integrals, = g for final values."""
     if psi.shape[0] == 0:
@@ -373,7 +346,7 @@ def simulate_newmark(
                 psi[o] += 0.5 * h * g_last[o]
             g_last[o] = g[o]
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
-            store(traj[(step + 1) // stride], 0, q, v, a, lam, m)
+            store_stage(traj[(step + 1) // stride], 0, q, v, a, lam, m)
     return OK, hs.shape[0]
 
 
@@ -431,6 +404,6 @@ def simulate_rk4(fn, ctx, m, wraps, ts, hs, opts, final, psi, stride, traj, iter
                     z[k], zd[k] = zs[k], zds[k]
                 add_objectives(fn, ctx, g, 0.0, final, psi)
             if keep:
-                store(row, i % 4, q, v, a, lam, m)
+                store_stage(row, i % 4, q, v, a, lam, m)
         iterations[step] = 4
     return OK, hs.shape[0]

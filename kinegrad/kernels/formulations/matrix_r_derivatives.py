@@ -22,10 +22,10 @@ from kinegrad.kernels.formulations.matrix_r import (
     basis,
     least_squares1,
     least_squares4,
-    load,
     normal,
     transposed4,
 )
+from kinegrad.kernels.formulations.runge_kutta import load_stage
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4
 from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, TIME, WEIGHT
@@ -230,14 +230,14 @@ def direct(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A, gra
                 break
             # Runge-Kutta: stage 1 is the state before the step, 2 to 4 are kept with the state after it
             if explicit:
-                load(traj[step] if i == 0 else traj[step + 1], i % 4, q, v, a, vp, ap, lam, m)
+                load_stage(traj[step] if i == 0 else traj[step + 1], i % 4, q, v, a, vp, ap, lam, m)
                 par[TIME] = ts[step] if i == 0 else (ts[step] + 0.5 * h if i < 3 else ts[step + 1])
                 set_weights(final, h / 6.0 if i == 0 or i == 3 else h / 3.0, weights)
                 if i == 4:
                     for o in range(no):
                         weights[o] = 1.0 if final[o] else 0.0
             else:
-                load(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
+                load_stage(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
                 par[TIME] = ts[step + 1]
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
@@ -332,14 +332,14 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A):
             if i == 4 and not (step == steps - 1 and after == 0.0):
                 continue
             if explicit:
-                load(traj[step] if i == 0 else traj[step + 1], i % 4, q, v, a, vp, ap, lam, m)
+                load_stage(traj[step] if i == 0 else traj[step + 1], i % 4, q, v, a, vp, ap, lam, m)
                 par[TIME] = ts[step] if i == 0 else (ts[step] + 0.5 * h if i < 3 else ts[step + 1])
                 set_weights(final, h / 6.0 if i == 0 or i == 3 else h / 3.0, weights)
                 if i == 4:
                     for o in range(no):
                         weights[o] = 1.0 if final[o] else 0.0
             else:
-                load(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
+                load_stage(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
                 par[TIME] = ts[step + 1]
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
