@@ -11,12 +11,11 @@ from kinegrad.coordinates.elements import Elements, rows_of
 from kinegrad.coordinates.initial_guess import initial_guess
 from kinegrad.coordinates.spanning_tree import GROUND, SpanningTree, TreeEdge, spanning_tree
 from kinegrad.coordinates.system import System
-from kinegrad.errors import ModelError, Problem
-from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, MARKERS, RIGID, SLIDE, TURN
+from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, MARKERS, RIGID, SCREW, SLIDE, TURN
 from kinegrad.model.bodies import AxisInertia
 from kinegrad.model.parameters import Parameters
 
-NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "off": 0, "ref": 0, "m0": 0, "m1": 0}
+NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "pitch": 0, "off": 0, "ref": 0, "m0": 0, "m1": 0}
 
 
 def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None) -> System:
@@ -107,11 +106,6 @@ class Lowering:
             motions, before, after, ends = _free(self, edge.joint, None), None, None, (0, 0)
         else:
             joint_ = self.model.joints[edge.joint]
-            if joint_.type == "screw":
-                where = f"joints.{edge.joint}"
-                raise ModelError(
-                    Problem(f"joint {edge.joint!r} is a screw, which the joint set cannot move yet.", where)
-                )
             motions = MOTIONS[joint_.type](self, edge.joint, joint_)
             before, after = joint_frames(self.slots, f"joints.{edge.joint}", joint_)
             ends = tuple(self.elements.position_slot(name)[1] for name in joint_.between)
@@ -129,6 +123,8 @@ class Lowering:
             record = {"parent": node, "type": kind, "k": k, "nk": count, "up": up, "axis": axis, "sgn": sign}
             if first:
                 record |= {"off": off, "ref": ref, "rot": rot}
+            if kind == SCREW:
+                record["pitch"] = self.slots.number(f"joints.{edge.joint}.pitch", joint_.pitch)
             self.nodes.append(NODE_DEFAULTS | record)
             node = len(self.nodes) - 1
             for i in range(count):
@@ -225,6 +221,10 @@ def _cylindrical(lowering, name, joint_):
     return [("distance", SLIDE, axis), ("angle", TURN, axis)]
 
 
+def _screw(lowering, name, joint_):
+    return [("angle", SCREW, _axis(lowering, name, joint_))]
+
+
 def _cardan(lowering, name, joint_):
     first, second = (lowering.slots.unit(f"joints.{name}.axes[{i}]", joint_.axes[i]) for i in range(2))
     return [("angle1", TURN, first), ("angle2", TURN, second)]
@@ -248,7 +248,7 @@ def _fixed(lowering, name, joint_):
 
 
 MOTIONS = {
-    "revolute": _revolute, "prismatic": _prismatic, "cylindrical": _cylindrical, "cardan": _cardan,
+    "revolute": _revolute, "prismatic": _prismatic, "cylindrical": _cylindrical, "screw": _screw, "cardan": _cardan,
     "spherical": _spherical, "planar": _planar, "floating": _free, "fixed": _fixed,
 }  # fmt: skip
 
@@ -346,8 +346,8 @@ def touched(system: System, ds: np.ndarray) -> np.ndarray:
         geometry = moved(node["off"], 3) | moved(node["ref"], 3)
         if node["rot"]:
             geometry |= moved(node["rot"], 9)
-        if node["type"] in (TURN, SLIDE):
-            geometry |= moved(node["axis"], 3)
+        if node["type"] in (TURN, SLIDE, SCREW):
+            geometry |= moved(node["axis"], 3) | moved(node["pitch"], 1)
         inertia = np.zeros(len(ds), bool)
         for mass in system.tables["masses"][node["m0"] : node["m1"]]:
             for key, count in (("m", 1), ("com", 3), ("ref", 3), ("J", 6)):

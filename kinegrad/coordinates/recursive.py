@@ -12,10 +12,10 @@ from kinegrad.kernels.jit import JIT, record
 from kinegrad.kernels.joint.recursive import (
     ARTICULATED,
     BLOCK,
+    COORDINATE_SCREW,
     LOAD_DERIVATIVES,
     LOADS,
     RECURSIVE,
-    SCREW,
     SUBS,
     TREE_ROW,
     forward_dynamics,
@@ -54,7 +54,7 @@ class Recursive:
         art["A"][0] = np.eye(3).ravel()
         self.arrays = work.arrays | {
             "art": art,
-            "screw": np.zeros(n, record(SCREW, number)),
+            "screw": np.zeros(n, record(COORDINATE_SCREW, number)),
             "tau": np.zeros(n, number),
             "work": np.zeros((len(nodes), 6 * BLOCK), number),
             "rhs": np.zeros((n, BLOCK), number),

@@ -263,7 +263,7 @@ def columns_of_directions(ctx):
     node, s, ds, touch, star = node_(ctx), s_(ctx), ds_(ctx), touch_(ctx), star_(ctx)[0]
     for p in range(ds.shape[0]):
         if touch[p, 0] & GEOMETRY:
-            twists(node, s, ds[p], touch[p], star)
+            twists(node, s, ds[p], touch[p], star, q_(ctx))
         if touch[p, 0] & (GEOMETRY | MARKERS):
             direction_columns(node, mk_(ctx), col_(ctx), ds[p], touch[p], q_(ctx).shape[0] + p, star == 0)
 
@@ -277,11 +277,11 @@ def products_of_directions(ctx):
         if touch[p, 0]:
             k = q_(ctx).shape[0] + p
             if touch[p, 0] & GEOMETRY:
-                twists(node, s, ds[p], touch[p], 1)
+                twists(node, s, ds[p], touch[p], 1, q_(ctx))
             inertia_changes(node, coord, mass_(ctx), s, ds[p], touch[p], dv_(ctx), da_(ctx), count_(ctx)[GRAVITY])
             if touch[p, 0] & (GEOMETRY | MARKERS):
                 marker_changes(node, mk_(ctx), col_(ctx), k)
-            project_changes(node, coord, touch[p], k, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
+            project_changes(node, coord, ds[p], touch[p], k, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
 
 
 @cfunction(what="the adjoint kernels")
@@ -302,7 +302,7 @@ def pullback(ctx):
     if objective_(ctx).shape[0] > 0:
         link(ctx, OBJECTIVE_PULL)
     marker_slots(node, mk, want_(ctx), psi_s)
-    node_slots(node, mass_(ctx), s_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)
+    node_slots(node, mass_(ctx), s_(ctx), q_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)
 
 
 @cfunction(what="the simulation kernels")

@@ -1,8 +1,8 @@
 """Record types of the joint set: nodes of the tree, coordinates, masses."""
 
-# A joint is a sequence of nodes; each turns, slides or carries Euler parameters (or is rigid), after an offset
-# A_parent (s[off] - s[ref]) and, if rot > 0, a constant rotation s[rot:rot+9].
-RIGID, TURN, SLIDE, EULER = range(4)
+# A joint is a sequence of nodes; each turns, slides, screws or carries Euler parameters (or is rigid), after an offset
+# A_parent (s[off] - s[ref]) and, if rot > 0, a constant rotation s[rot:rot+9].  s[pitch]: metres per radian of a screw.
+RIGID, TURN, SLIDE, EULER, SCREW = range(5)
 
 # k, nk: first coordinate and their number; up: the last coordinate proximal to this node, or -1.
 # x: joint point; V, a: motion (spatial, about the global origin); Vs, acs: the same at unprojected velocities;
@@ -11,7 +11,7 @@ RIGID, TURN, SLIDE, EULER = range(4)
 # g, g1, g2: covector sums (force, int x fᵀ) of the markers beyond; D: ten dual wrenches.
 NODE = [
     ("parent", "i8"), ("type", "i8"), ("k", "i8"), ("nk", "i8"), ("up", "i8"),
-    ("off", "i8"), ("ref", "i8"), ("rot", "i8"), ("axis", "i8"), ("sgn", "i8"), ("m0", "i8"), ("m1", "i8"),
+    ("off", "i8"), ("ref", "i8"), ("rot", "i8"), ("axis", "i8"), ("sgn", "i8"), ("pitch", "i8"), ("m0", "i8"), ("m1", "i8"),
     ("A", "num", 9), ("Aj", "num", 9), ("r", "num", 3), ("x", "num", 3),
     ("V", "num", 6), ("a", "num", 6), ("Vs", "num", 6), ("acs", "num", 6), ("W", "num", 6), ("U", "num", 6),
     ("I", "num", 10), ("Ib", "num", 10), ("h", "num", 3), ("X", "num", 9),
