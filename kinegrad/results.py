@@ -113,6 +113,7 @@ def _write(motion: Motion, path: Path) -> None:
             title=system.model.title or "Motion",
             coordinates=system.kind,
             cut=json.dumps(system.cut),
+            body_point=system.body_point,
             formulation=json.dumps(motion.formulation.to_plain()),
             integrator=json.dumps(motion.integrator.to_plain()),
             options=json.dumps(motion.scheme.options),
@@ -214,7 +215,8 @@ def _read(file, path: Path) -> Motion:
     model = Model.from_yaml_text(file["model"].asstr()[()])
     labels = _labels(file, "parameter")
     values = dict(zip(labels, _array(file, "parameter_value", len(labels)).tolist(), strict=True))
-    system = joint(model, cut=json.loads(file.attrs["cut"]), values=values)
+    point = file.attrs.get("body_point", "origin")
+    system = joint(model, cut=json.loads(file.attrs["cut"]), values=values, body_point=point)
     if fingerprint(system) != file.attrs["fingerprint"]:
         raise KinegradError(
             f"{str(path)!r} was written by kinegrad {file.attrs['kinegrad']}, which set up the equations in another "

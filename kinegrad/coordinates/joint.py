@@ -11,14 +11,16 @@ from kinegrad.coordinates.elements import Elements, rows_of
 from kinegrad.coordinates.initial_guess import initial_guess
 from kinegrad.coordinates.spanning_tree import GROUND, SpanningTree, TreeEdge, spanning_tree
 from kinegrad.coordinates.system import System
+from kinegrad.errors import KinegradError
 from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, MARKERS, RIGID, SCREW, SLIDE, TURN
 from kinegrad.model.bodies import AxisInertia
 from kinegrad.model.parameters import Parameters
+from kinegrad.model.simulation import BODY_POINTS
 
 NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "pitch": 0, "off": 0, "ref": 0, "m0": 0, "m1": 0}
 
 
-def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None) -> System:
+def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None, body_point: str | None = None) -> System:
     """`model` in joint coordinates of a spanning tree.
 
     Parameters
@@ -26,16 +28,23 @@ def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None) ->
     cut : names of joints to cut, before the rule chooses
     values : mapping, optional
         Values of independent parameters that replace those of the model.
+    body_point : "origin" or "com", optional
+        The point at which the motion of each body is taken: the global origin, or its centre of mass, which keeps digits
+        far from the origin and takes a little longer.  The model's simulation section says which by default.
     """
     model.check()
-    return Lowering(model, spanning_tree(model, cut), values).system()
+    body_point = model.simulation.body_point if body_point is None else body_point
+    if body_point not in BODY_POINTS:
+        raise KinegradError(f"body_point is {body_point!r}; choose one of {', '.join(BODY_POINTS)}.")
+    return Lowering(model, spanning_tree(model, cut), values, body_point).system()
 
 
 class Lowering:
     """One model on its way to a System."""
 
-    def __init__(self, model, tree: SpanningTree, values: Mapping | None):
+    def __init__(self, model, tree: SpanningTree, values: Mapping | None, body_point: str):
         self.model = model
+        self.body_point = body_point
         self.tree = tree
         self.parameters = Parameters(model.parameters)
         self.rho = self.parameters.values(values)
@@ -56,7 +65,7 @@ class Lowering:
         self.slots = self.elements.slots
 
     def system(self) -> System:
-        from kinegrad.kernels.joint.functions import FUNCTIONS, LAYOUT
+        from kinegrad.kernels.joint import com, functions
 
         e = self.elements
         for edge in self.tree.edges:
@@ -87,7 +96,8 @@ class Lowering:
         }  # fmt: skip
         sizes = {"n": len(self.coordinates), "m": m, "n_rows": n_rows, "n_laws": n_laws, "gravity": gravity}
         system = System(
-            model=self.model, kind="joint", functions=FUNCTIONS, layout=LAYOUT, tables=tables, sizes=sizes,
+            model=self.model, kind="joint", functions=(com if self.body_point == "com" else functions).FUNCTIONS,
+            layout=functions.LAYOUT, tables=tables, sizes=sizes, body_point=self.body_point,
             parameters=self.parameters, slots=slots, rho=self.rho, coordinates=tuple(self.names),
             rows=rows_of(e.row_names[:m], list(range(m))), freedoms=tuple(e.freedoms), objectives=objectives,
             markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, cut=self.tree.cut, tree=self.tree,
@@ -271,7 +281,7 @@ def arrays(
 ) -> dict[str, np.ndarray]:
     """Tables and scratch of a workspace, with columns of the markers for the directions ds; `wanted`: slots of a pullback."""
     from kinegrad.kernels.elements.layout import N_PARTS
-    from kinegrad.kernels.joint.records import COORDINATE, MASS, NODE
+    from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE
     from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
 
     tables, sizes = system.tables, system.sizes
@@ -304,6 +314,8 @@ def arrays(
         "node": _records(NODE, nodes, number),
         "coord": _records(COORDINATE, tables["coordinates"], number),
         "mass": _records(MASS, tables["masses"], number),
+        "centred": _records(CENTRED, [{}] * len(nodes), number),
+        "centred_b": _records(CENTRED_SCREW, [{}] * n, number),
         "mk": _records(MARKER, markers, number),
         "col": _records(COLUMN, columns, number),
         "sc": _records(SCALAR, scalars, number),

@@ -50,6 +50,8 @@ class System:
     markers : dict "body.marker" -> number of the marker
     rho : (r,) array
         Values of the independent parameters.
+    body_point : str
+        In joint coordinates: the point at which the motion of each body is taken, "origin" or "com".
     """
 
     model: object
@@ -72,6 +74,7 @@ class System:
     cut: tuple[str, ...] = ()
     index: dict[tuple[str, str], int] = field(default_factory=dict)
     euler: dict[str, tuple[int, float]] = field(default_factory=dict)
+    body_point: str = "origin"
 
     @property
     def n(self) -> int:

@@ -136,6 +136,7 @@ INTEGRATORS = {
     kind.model_fields["type"].default: kind for kind in (Newmark, HHT, GeneralizedAlpha, RungeKutta4, RungeKutta54)
 }
 COORDINATES = ("joint", "natural", "reference-point")
+BODY_POINTS = ("origin", "com")
 
 
 class Simulation(Element):
@@ -147,8 +148,8 @@ class Simulation(Element):
         None, description="interval of the results that are kept [s]; each step when absent"
     )
     coordinates: Literal["joint", "natural", "reference-point"] = Field("joint", description="the coordinate set")
-    body_point: Literal["com", "origin"] = Field(
-        "com", description="joint set: the point that carries each body's motion"
+    body_point: Literal["origin", "com"] = Field(
+        "origin", description="joint set: the point at which each body's motion is taken"
     )
     formulation: by_type(FORMULATIONS) = Field(
         default_factory=ALI3P, description="what is solved in a step: {type, options}"

@@ -1,5 +1,7 @@
 """Mechanisms for derivative tests: every joint, force, constraint and measure, at unassembled random states."""
 
+import numpy as np
+
 from kinegrad.model.model import Model
 
 TREE = """
@@ -125,3 +127,52 @@ def closed(kind: str) -> Model:
     text = LOOPS.replace("KIND", kind.split()[0]).replace("MEASURES", measures or "{}")
     text = text.replace("OPTIONS, cut: true", "cut: true" if options == "cut: true" else f"{options}, cut: true")
     return Model.from_yaml_text(text)
+
+
+#: Every joint but the floating one, with its options.
+JOINTS = {
+    "revolute": {"axis": [0.2, 1, 0.3]},
+    "prismatic": {"axis": [1, 0.4, 0.1]},
+    "cylindrical": {"axis": [0.3, 0.1, 1]},
+    "screw": {"axis": [0.2, 0.4, 1], "pitch": 0.3},
+    "cardan": {"axes": [[1, 0, 0], [0, 0, 1]]},
+    "planar": {"axis": [0, 0, 1], "x_axis": [1, 0, 0]},
+    "spherical": {},
+    "fixed": {},
+}
+
+
+def random_tree(seed: int, at=(0.0, 0.0, 0.0)) -> Model:
+    """A floating body that carries every joint twice, normal and reversed, on random bodies; `at` moves the ground's marker.
+
+    Markers c, e0, e1, e2 of a body are its centre of mass and the axes of its frame.
+    """
+    rng = np.random.default_rng(seed)
+
+    def vector(size):
+        return np.round(rng.uniform(-size, size, 3), 3).tolist()
+
+    def body():
+        com = vector(0.5)
+        inertia = [*np.round(rng.uniform(0.2, 0.35, 3), 3).tolist(), 0.02, -0.01, 0.03]
+        axes = {f"e{k}": {"vector": np.eye(3)[k].tolist()} for k in range(3)}
+        markers = {"p": vector(1.0), "q": vector(1.0), "c": com, **axes}
+        return {"mass": round(rng.uniform(0.5, 2.0), 3), "com": com, "inertia": inertia, "markers": markers}
+
+    bodies, joints = {"b0": body()}, {"j0": {"type": "floating", "between": ["ground.O", "b0.p"]}}
+    pairs = [(kind, order) for kind in JOINTS for order in (1, -1)]
+    for i, k in enumerate(rng.permutation(len(pairs)), 1):
+        kind, order = pairs[k]
+        bodies[f"b{i}"] = body()
+        joints[f"j{i}"] = {"type": kind, "between": [f"b{rng.integers(i)}.q", f"b{i}.p"][::order], **JOINTS[kind]}
+    bodies["b3"]["point_masses"] = {"tip": {"mass": 0.4, "at": vector(1.0)}}
+    bodies["b3"]["markers"]["tip"] = bodies["b3"]["point_masses"]["tip"]["at"]
+    return Model.from_dict(
+        {
+            "kinegrad": 1,
+            "ground": {"markers": {"O": [float(x + y) for x, y in zip((0.2, -0.1, 0.3), at, strict=True)]}},
+            "bodies": bodies,
+            "joints": joints,
+            "forces": {"gravity": {"type": "gravity", "acceleration": [0.3, -9.81, 1.0]}},
+        }
+    )

@@ -31,6 +31,11 @@ COORDINATE = [
 # A mass on a node: slots of mass, centre, body reference point, inertia (six numbers; 0 for a point mass).
 MASS = [("node", "i8"), ("m", "i8"), ("com", "i8"), ("ref", "i8"), ("J", "i8")]
 
+# Of a node whose motion is taken at its centre of mass: g from the node's point r to that centre, d to it from the centre of
+# the parent; V, a, moments and wrench about it.  CENTRED_SCREW: the screw of a coordinate about the centre of its node.
+CENTRED = [("g", "num", 3), ("d", "num", 3), ("V", "num", 6), ("a", "num", 6), ("I", "num", 10), ("F", "num", 6)]
+CENTRED_SCREW = [("b", "num", 6)]
+
 # What a direction touches at a node (bits of `touch`), or what a pullback is asked for (bits of `want`): its joint's
 # geometry, its masses, anything proximal; at node 0: anything of that kind in the tree, or only markers.
 GEOMETRY, INERTIA, CARRIED, MARKERS = 1, 2, 4, 8

@@ -39,14 +39,15 @@ from kinegrad.kernels.vec3 import (
     vm,
 )  # fmt: skip
 
-# Of a node: its row of the tree (as in NODE); A, point r, arm d, axis u, w = pitch u of a screw, motion V, a; c: acceleration at q̈ = 0 beyond the
-# parent's; I: moments; Z: wrench at a = 0; Ia, Ib, Ic: articulated inertia [Ia Ib; Ibᵀ Ic]; U, D: I b and 1/(b·I b); e: what
-# its own forces give.  Euler parameters: G = Ib Ic⁻¹, D = Ic⁻¹, H = A_j E(p)/2 by columns, A_j.
+# Of a node: its row of the tree (as in NODE); A, point r, arm d, axis u, w = pitch u of a screw, motion V, a; c: acceleration
+# at q̈ = 0 beyond the parent's; I: moments; Z: wrench at a = 0; Ia, Ib, Ic: articulated inertia [Ia Ib; Ibᵀ Ic]; U, D: I b and
+# 1/(b·I b); e: what its own forces give.  Euler parameters: G = Ib Ic⁻¹, D = Ic⁻¹, H = A_j E(p)/2 by columns, A_j.
 # F, h, X: composite wrench, momentum and ∫ x ẋᵀ dm of the derivatives.
 TREE_ROW = ("parent", "type", "k", "nk", "off", "ref", "rot", "axis", "sgn", "pitch", "m0", "m1")
 ARTICULATED = [
     *[(name, "i8") for name in TREE_ROW],
-    ("A", "num", 9), ("r", "num", 3), ("d", "num", 3), ("u", "num", 3), ("w", "num", 3), ("V", "num", 6), ("c", "num", 6), ("a", "num", 6),
+    ("A", "num", 9), ("r", "num", 3), ("d", "num", 3), ("u", "num", 3), ("w", "num", 3),
+    ("V", "num", 6), ("c", "num", 6), ("a", "num", 6),
     ("I", "num", 10), ("Z", "num", 6), ("Ia", "num", 6), ("Ib", "num", 9), ("Ic", "num", 6),
     ("U", "num", 6), ("D", "num", 6), ("e", "num", 3), ("G", "num", 9), ("H", "num", 12), ("Aj", "num", 9),
     ("F", "num", 6), ("h", "num", 3), ("X", "num", 9),

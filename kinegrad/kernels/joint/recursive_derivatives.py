@@ -9,7 +9,7 @@ from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import GRAVITY, LAW_LINEAR, SPRING_LINEAR, link
 from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.joint.functions import base, clear, clear_covectors
-from kinegrad.kernels.joint.inertia import dot6, momentum
+from kinegrad.kernels.joint.inertia import add10, dot6, get10, momentum, put10, shifted_moments
 from kinegrad.kernels.joint.markers import curvature, first_columns, marker_positions, marker_rates, rate_columns
 from kinegrad.kernels.joint.motion import accelerations, dot4, e_column, euler_axis, four, positions
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
@@ -149,21 +149,7 @@ def composites(art):
 def to_parent(B, P):
     """Add the composite moments, wrench, momentum and X of B to those of its parent, about the parent's point."""
     d = vec(B["d"])
-    I = B["I"]
-    Q = P["I"]
-    c = (I[1], I[2], I[3])
-    e = axpy(I[0], d, c)
-    t = dot(c, d) + dot(e, d)
-    Q[0] += I[0]
-    Q[1] += e[0]
-    Q[2] += e[1]
-    Q[3] += e[2]
-    Q[4] += I[4] + t - d[0] * (c[0] + e[0])
-    Q[5] += I[5] + t - d[1] * (c[1] + e[1])
-    Q[6] += I[6] + t - d[2] * (c[2] + e[2])
-    Q[7] += I[7] - c[0] * d[1] - d[0] * e[1]
-    Q[8] += I[8] - c[0] * d[2] - d[0] * e[2]
-    Q[9] += I[9] - c[1] * d[2] - d[1] * e[2]
+    put10(P["I"], add10(get10(P["I"]), shifted_moments(get10(B["I"]), d)))
     fl, fa = six(B["F"])
     inc6(P["F"], fl, add(fa, cross(d, fl)))
     h = vec(B["h"])
