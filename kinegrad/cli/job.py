@@ -32,15 +32,17 @@ class Choices:
 
     def check(self, model: Model) -> None:
         """Refuse by name what the joint set, the only one there is, does not offer."""
+        from kinegrad.model.simulation import BODY_POINTS
+
         for option, key, given, offered in (
-            ("--coordinates", "coordinates", self.coordinates, "joint"),
-            ("--body-point", "body_point", self.body_point, "com"),
+            ("--coordinates", "coordinates", self.coordinates, ("joint",)),
+            ("--body-point", "body_point", self.body_point, BODY_POINTS),
         ):
             chosen = given or getattr(model.simulation, key)
-            if chosen != offered:
+            if chosen not in offered:
                 source = option if given else f"simulation.{key} of the model"
                 raise KinegradError(
-                    f"{source} is {chosen!r}, which is not available; use {option} {offered}, the only choice so far."
+                    f"{source} is {chosen!r}, which is not available; use {option} with one of {', '.join(offered)}."
                 )
         for option in ("step", "t_end", "output_step", "tolerance", "penalty"):
             value = getattr(self, option)
@@ -147,7 +149,7 @@ def prepare(
         "output_step": choices.output_step,
     }
     out, plot = _check_files(out, plot, keep)
-    return Job(joint(model, cut=cut), arguments, out, plot)
+    return Job(joint(model, cut=cut, body_point=choices.body_point), arguments, out, plot)
 
 
 def _check_files(out: Path | None, plot: Path | None, keep: Sequence[Path]) -> tuple[Path | None, Path | None]:

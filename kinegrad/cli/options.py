@@ -33,7 +33,7 @@ Formulation = Annotated[
 ]
 Integrator = Annotated[str | None, typer.Option("--integrator", metavar="NAME", help="Integrator: newmark or rk4.")]
 BodyPoint = Annotated[
-    str | None, typer.Option("--body-point", metavar="NAME", help="Point that carries each body's motion: com.")
+    str | None, typer.Option("--body-point", metavar="NAME", help="Where each body's motion is taken: origin or com.")
 ]
 Step = Annotated[float | None, typer.Option("--step", metavar="H", help="Time step [s].")]
 TEnd = Annotated[float | None, typer.Option("--t-end", metavar="T", help="End of the simulation [s].")]

@@ -86,7 +86,7 @@ def test_a_failed_run_is_saved_as_far_as_it_went(command, report, pendulum, tmp_
     [
         (["--coordinates", "natural"], ["--coordinates", "'natural'", "joint"]),
         (["--coordinates", "cartesian"], ["'cartesian'", "joint"]),
-        (["--body-point", "origin"], ["--body-point", "'origin'", "com"]),
+        (["--body-point", "middle"], ["--body-point", "'middle'", "origin, com"]),
         (["--formulation", "recursive"], ["--formulation", "'recursive'", "ali3p", "matrix-r"]),
         (["--integrator", "hht"], ["--integrator", "'hht'", "newmark", "rk4"]),
         (["--integrator", "rk4"], ["ali3p", "rk4", "newmark"]),
@@ -120,7 +120,7 @@ def test_refused_by_name_before_anything_runs(command, pendulum, monkeypatch, tm
 
 
 def test_what_the_file_asks_for_is_refused_too(command, pendulum):
-    for key, value in (("coordinates", "natural"), ("body_point", "origin"), ("formulation", "{type: udwadia-kalaba}")):
+    for key, value in (("coordinates", "natural"), ("formulation", "{type: udwadia-kalaba}")):
         path = pendulum(("{t_end: 0.5}", f"{{t_end: 0.5, {key}: {value}}}"))
         code, _, err = command("run", path)
         assert code == 2 and f"simulation.{key} of the model" in err
