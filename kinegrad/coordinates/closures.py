@@ -159,7 +159,7 @@ class Closures:
         return dot(components(axis), d), False
 
     def _thread(self, name: str) -> None:
-        """The row distance = pitch · angle of a cut screw, on the turn that the distance tells (CON-7)."""
+        """The row distance = pitch · angle of a cut screw, on the turn that the distance tells (SCW-4)."""
         formula = self.elements.formula()
         pitch = self._pitch(formula, name)
         turned = self._advance(formula, name)

@@ -48,6 +48,14 @@ def test_output_step_changes_what_is_kept_and_nothing_else(report, pendulum, tmp
     assert kg.load(tmp_path / "m.nc").t == pytest.approx(np.arange(11) * 0.05)
 
 
+def test_body_points_give_one_motion(report, pendulum, tmp_path):
+    path = pendulum()
+    found = [report("run", path, "--body-point", p, "--out", tmp_path / f"{p}.nc") for p in ("origin", "com")]
+    for name, marker in found[0]["markers"].items():
+        assert np.abs(np.subtract(marker["position"], found[1]["markers"][name]["position"])).max() < 1e-13
+    assert [kg.load(tmp_path / f"{p}.nc").system.body_point for p in ("origin", "com")] == ["origin", "com"]
+
+
 @pytest.mark.parametrize(("formulation", "integrator"), [("matrix-r", "newmark"), ("matrix-r", "rk4")])
 def test_formulations_by_name_agree(report, five_bar, formulation, integrator):
     """The trapezoidal rule of 1 ms is 1.3e-6 m off at 0.2 s."""

@@ -125,15 +125,16 @@ def test_pitch_0_is_a_revolute_joint(rng):
         assert_close(one, other, 1e-14)
 
 
-def test_first_guess_counts_the_turns():
+@pytest.mark.parametrize(("ends", "sign"), [("[ground.O, nut.o]", 1.0), ("[nut.o, ground.O]", -1.0)])
+def test_first_guess_counts_the_turns(ends, sign):
     """A pose three turns and a bit along the thread starts there."""
     angle = 3 * 2 * np.pi + 0.4
-    text = NUT.replace("ENDS", "[ground.O, nut.o]").replace(
+    text = NUT.replace("ENDS", ends).replace(
         "nut: {mass",
         f"nut: {{pose: {{origin: [0.3, 0.2, {0.1 + 0.03 * angle}], x_axis: [{np.cos(0.4)}, {np.sin(0.4)}, 0]}}, mass",
     )
     system = joint(Model.from_yaml_text(text))
-    assert system.guess(system, system.s)[0] == pytest.approx(angle, abs=1e-12)
+    assert system.guess(system, system.s)[0] == pytest.approx(sign * angle, abs=1e-12)
 
 
 # --- cut ---

@@ -2,7 +2,7 @@
 
 A geometric slot moves everything beyond it by a twist that is fixed in a frame of the tree (an offset slides, a
 constant rotation turns, an axis turns before and turns back after its joint), so its column obeys the rules of a
-coordinate's column (DIR-1 to DIR-4); the twist of a pitch grows with the angle (DIR-9).  Slots of masses change moments in
+coordinate's column (DIR-1 to DIR-4); the twist of a pitch grows with the angle (SCW-2).  Slots of masses change moments in
 place (DIR-5).
 """
 
@@ -63,7 +63,7 @@ def turned_at(B, P, star, u):
 
 @kernel
 def add_pitch(B, P, star, s, t, q):
-    """Add the twist q t (u, 0) of a change t of the pitch, and its rates, to Xi, Xid, Xidd of a screw node (DIR-9)."""
+    """Add the twist q t (u, 0) of a change t of the pitch, and its rates, to Xi, Xid, Xidd of a screw node (SCW-2)."""
     u = mv(mat(B["Aj"]), mul(B["sgn"], vec_at(s, B["axis"])))
     zero = (0.0, 0.0, 0.0)
     add_fixed(B, P, star, mul(t * q, u), zero)
@@ -277,7 +277,7 @@ def less_turned(S, F, g, ev, eo):
 
 @kernel
 def project_changes(node, coord, ds, touch, k, K, Nv, Na):
-    """Column k of R_z, Nv_z, Na_z: b·S + δb·F, δb = Xp × b and the change of a pitch, summed from the leaves (DIR-8, DIR-9).
+    """Column k of R_z, Nv_z, Na_z: b·S + δb·F, δb = Xp × b and the change of a pitch, summed from the leaves (DIR-8, SCW-2).
 
     F, F1, F2 and g, g1, g2 of the nodes are composite here, left so by the sweeps for the coordinates.
     """

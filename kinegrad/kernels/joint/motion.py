@@ -76,7 +76,7 @@ def about(x, o):
 
 @kernel
 def positions(node, coord, s, z):
-    """A, r of every node and b of every coordinate (JNT-1)."""
+    """A, r of every node and b of every coordinate (JNT-1, SCW-1)."""
     for i in range(1, node.shape[0]):
         B = node[i]
         P = node[B["parent"]]

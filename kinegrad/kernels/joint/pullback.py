@@ -302,7 +302,7 @@ def joint_slots(B, P, D, s, q, psi_s):
 
 @kernel
 def pitch_dual(B, P, D, s, q, force):
-    """What a unit change of the pitch of a screw node does to everything in D; force: of the twist's dual at P (PUL-6)."""
+    """What a unit change of the pitch of a screw node does to everything in D; force: of the twist's dual at P (SCW-3)."""
     u = mv(mat(B["Aj"]), mul(B["sgn"], vec_at(s, B["axis"])))
     f = mul(q, force)
     f = axpy(dot(u, sub(omega(B["tm"]), omega(P["tm"]))), vec_at(D, FM), f)

@@ -120,7 +120,7 @@ def by_four(H, x):
 
 @kernel
 def motion(art, mass, s, q, v):
-    """A, r, V, c of every node, its moments, and the wrench Z of its velocities (REC-1, REC-2)."""
+    """A, r, V, c of every node, its moments, and the wrench Z of its velocities (REC-1, REC-2, SCW-5)."""
     for i in range(1, art.shape[0]):
         B = art[i]
         P = art[B["parent"]]
