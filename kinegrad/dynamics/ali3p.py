@@ -35,7 +35,7 @@ class Ali3pNewmark(Scheme):
 
     def begin(self, work, row):
         n, m = self.system.n, self.system.m
-        work["dv"][:] = work["ap"]  # nothing to extrapolate yet
+        _forget(work)
         row[: 5 * n] = np.concatenate([work[k] for k in ("q", "v", "a", "vp", "ap")])
         row[5 * n :] = np.concatenate([work[k][:m] for k in ("lam", "sv", "sa")])
 
@@ -46,6 +46,7 @@ class Ali3pNewmark(Scheme):
             work[k][:] = row[i * n : (i + 1) * n]
         for i, k in enumerate(("lam", "sv", "sa")):
             work[k][:m] = row[5 * n + i * m : 5 * n + (i + 1) * m]
+        _forget(work)
 
     def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
         return self.kernels.simulate(
@@ -81,3 +82,9 @@ class Ali3pNewmark(Scheme):
 
     def empty_state(self, columns):
         return [np.zeros(((columns + 3) // 4, self.system.n, 4)) for _ in range(3)]
+
+
+def _forget(work) -> None:
+    """There are no steps before the state of the workspace from which the next could be extrapolated."""
+    for before, now in (("dv", "ap"), ("da", "ap"), ("yp", "lam"), ("yv", "lam")):
+        work[before][:] = work[now]

@@ -184,8 +184,9 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
     vt = np.zeros(n, M.dtype)
     alpha, tol = opts[PENALTY], opts[TOLERANCE]
     pen = opts[SCALE] * alpha
-    before = dv_(ctx)  # accelerations one step back: the caller begins with those of the start
-    extrapolate = tol < TIGHT  # saves an iteration where one would not do anyway
+    # accelerations and multipliers of the two steps before: the caller begins with those of the start
+    a1, a2, lam1, lam2 = dv_(ctx), da_(ctx), yp_(ctx), yv_(ctx)
+    tight = tol < TIGHT
     exact = iopts[EXACT] != 0
     rounds = ROUNDS_EXACT if exact else 1
     flag[FREEDOMS] = 0
@@ -199,13 +200,19 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
             qt[i] = q[i] + h * vp[i] + (0.5 * h * h - b) * ap[i]
             vt[i] = vp[i] + (h - gh) * ap[i]
             a[i] = ap[i]
-            if extrapolate:
-                a[i] += ap[i] - before[i]
-            before[i] = ap[i]
+            if tight:
+                a[i] += 2.0 * ap[i] - 3.0 * a1[i] + a2[i]
+                a2[i] = a1[i]
+                a1[i] = ap[i]
             q[i] = qt[i] + b * a[i]
             v[i] = vt[i] + gh * a[i]
         for l in range(m):
+            s = lam[l]
             lam[l] *= opts[CARRY]
+            if tight:
+                lam[l] += opts[CARRY] * (2.0 * s - 3.0 * lam1[l] + lam2[l])
+                lam2[l] = lam1[l]
+                lam1[l] = s
         last = 1e300
         done = False
         refactor = True
@@ -247,8 +254,9 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
             iterations[step] = it + 1
             if not e < 1e300:
                 return NOT_FINITE, step
-            # below the tolerance, or at rounding: no longer shrinking while already small
-            if e < tol or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)):
+            # below the tolerance, or the next would be, or at rounding: no longer shrinking while already small
+            next_too = tight and it > 0 and e * e < tol * last
+            if e < tol or next_too or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)):
                 done = True
                 break
             refactor = e > 1e-3 * last  # the factors of the first iteration serve while they contract well
