@@ -1,9 +1,9 @@
 """Four or eight numbers that go through the same arithmetic at once: a vector register, or two, of the machine.
 
-`load` and `store` move eight lanes between memory and kernels, `load4` and `store4` four; +, - and * take lanes with
-lanes or with numbers, so the algebra of `kinegrad.kernels.vec3` works on tuples of lanes as it does on tuples of numbers.  Compilers seldom
-vectorise loops over columns when rows are read and written through unknown indices; here nothing is left to them.  With
-the compiler switched off lanes are small NumPy arrays.
+`load` and `store` move eight lanes between memory and kernels, `load4` and `store4` four; +, - and * take lanes with lanes or
+with numbers, so the algebra of `kinegrad.kernels.vec3` works on tuples of lanes as it does on tuples of numbers.  Compilers
+seldom vectorise loops over columns when rows are read and written through unknown indices; here nothing is left to them.
+With the compiler switched off lanes are small NumPy arrays.
 """
 
 import operator
