@@ -56,17 +56,15 @@ def test_equations_of_motion_are_those_of_lagrange(seed):
     q, v, a = np.random.default_rng(seed).normal(size=(3, n))
     one = np.eye(n)
 
-    def momentum(q, v, k):
-        """∂T/∂v_k of a quadratic form, without differentiating."""
-        return energies(q, v + one[k])[0] - energies(q, v)[0] - energies(q, one[k])[0]
-
+    # along the motion, of which the imaginary parts are rates
+    qt, vt = q + 1j * H * v, v + 1j * H * a
+    kinetic, potential = energies(qt, vt)
+    power = (kinetic.imag + potential.imag) / H
     expected = np.zeros(n)
     for k in range(n):
-        rate = momentum(q + 1j * H * v, v + 1j * H * a, k).imag / H
-        kinetic, potential = energies(q + 1j * H * one[k], v)
-        expected[k] = rate - (kinetic.imag - potential.imag) / H
-    kinetic, potential = energies(q + 1j * H * v, v + 1j * H * a)
-    power = (kinetic.imag + potential.imag) / H
+        momentum = energies(qt, vt + one[k])[0] - kinetic - energies(qt, one[k])[0]  # ∂T/∂v_k of a quadratic form
+        changed = energies(q + 1j * H * one[k], v)
+        expected[k] = (momentum.imag - changed[0].imag + changed[1].imag) / H
     for body_point in ("com", "origin"):
         work = joint(model, body_point=body_point).workspace()
         work["q"][:], work["v"][:] = q, v
