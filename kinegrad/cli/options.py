@@ -31,7 +31,10 @@ Coordinates = Annotated[str | None, typer.Option("--coordinates", metavar="NAME"
 Formulation = Annotated[
     str | None, typer.Option("--formulation", metavar="NAME", help="Formulation: ali3p or matrix-r.")
 ]
-Integrator = Annotated[str | None, typer.Option("--integrator", metavar="NAME", help="Integrator: newmark or rk4.")]
+Integrator = Annotated[
+    str | None,
+    typer.Option("--integrator", metavar="NAME", help="Integrator: newmark, hht, generalized-alpha, rk4 or rk54."),
+]
 BodyPoint = Annotated[
     str | None, typer.Option("--body-point", metavar="NAME", help="Where each body's motion is taken: origin or com.")
 ]

@@ -96,7 +96,7 @@ def test_a_failed_run_is_saved_as_far_as_it_went(command, report, pendulum, tmp_
         (["--coordinates", "cartesian"], ["'cartesian'", "joint"]),
         (["--body-point", "middle"], ["--body-point", "'middle'", "origin, com"]),
         (["--formulation", "recursive"], ["--formulation", "'recursive'", "ali3p", "matrix-r"]),
-        (["--integrator", "hht"], ["--integrator", "'hht'", "newmark", "rk4"]),
+        (["--integrator", "leapfrog"], ["--integrator", "'leapfrog'", "newmark", "hht", "rk4"]),
         (["--integrator", "rk4"], ["ali3p", "rk4", "newmark"]),
         (["--formulation", "matrix-r", "--penalty", "1e9"], ["--penalty", "matrix-r"]),
         (["--step", "nan"], ["--step", "nan"]),
