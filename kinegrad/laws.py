@@ -58,7 +58,9 @@ def law(
     elif isinstance(getattr(function, "address", None), int):
         address = function.address
     elif not callable(function):
-        raise KinegradError(f"A law is made of a function, not of {function!r}; give a callable or a compiled function.")
+        raise KinegradError(
+            f"A law is made of a function, not of {function!r}; give a callable or a compiled function."
+        )
     if address is not None and derivative is not None:
         raise KinegradError("A compiled law computes its own derivatives; leave derivative out.")
     for word, given in (("arguments", arguments), ("parameters", parameters)):
@@ -83,7 +85,9 @@ class Law:
     inputs: tuple[Expression, ...]
     derivative: Callable | None = None
     address: int | None = None
-    _state: dict = field(default_factory=lambda: {"complex": True, "calls": 0, "said": False, "warned": False}, repr=False)
+    _state: dict = field(
+        default_factory=lambda: {"complex": True, "calls": 0, "said": False, "warned": False}, repr=False
+    )
 
     @property
     def name(self) -> str:
@@ -99,7 +103,9 @@ class Law:
     def announce(self, owner: str) -> None:
         """Tell on standard error, once, that Python is called from the loop."""
         if self.address is None and not self._state["said"] and os.environ.get("KINEGRAD_QUIET", "0") in ("", "0"):
-            text = f"kinegrad: {owner} is the Python function {self.name}, called in every step; an expression is faster."
+            text = (
+                f"kinegrad: {owner} is the Python function {self.name}, called in every step; an expression is faster."
+            )
             print(text, file=sys.stderr, flush=True)
         self._state["said"] = True
 

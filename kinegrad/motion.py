@@ -232,7 +232,9 @@ def replay(motion: Motion, rows, with_markers: bool = True) -> dict[str, np.ndar
     return replay_states(work, fn, motion.t[rows], states, with_markers)
 
 
-def replay_states(work: Workspace, fn, t: np.ndarray, states: dict, with_markers: bool = False) -> dict[str, np.ndarray]:
+def replay_states(
+    work: Workspace, fn, t: np.ndarray, states: dict, with_markers: bool = False
+) -> dict[str, np.ndarray]:
     """As `replay`, for states q, qd, qdd, lam at the times t."""
     from kinegrad.kernels.replay import replay as run
 

@@ -71,9 +71,9 @@ def simulate(
     defaults = system.model.simulation
     formulation = formulation_of(defaults.formulation if formulation is None else formulation)
     integrator = integrator_of(defaults.integrator if integrator is None else integrator)
-    t_end, step = _number(system, "t_end", t_end), _number(system, "step", step)
+    t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is None and defaults.output_step is not None:
-        output_step = _number(system, "output_step", None)
+        output_step = given_time(system, "output_step", None)
     scheme = scheme_for(system, formulation, integrator)
     hs, stride = (None, 1) if scheme.adaptive else time_grid(t_end, step, output_step)
     work = system.workspace(s=s)
@@ -252,7 +252,7 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
     return f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: {what}; {tries}."
 
 
-def _number(system: System, name: str, value) -> float:
+def given_time(system: System, name: str, value) -> float:
     """A time from the argument or the model, checked."""
     if value is None:
         value = getattr(system.model.simulation, name)

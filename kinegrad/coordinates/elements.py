@@ -15,8 +15,8 @@ from kinegrad.coordinates.system import Freedom, Row
 from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.expressions import graph as algebra
 from kinegrad.expressions.syntax import Expression
-from kinegrad.laws import Law
 from kinegrad.kernels.records import COINCIDENCE, CROSS, DISTANCE, DOT, MEASURE
+from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.bodies import FrameMarker, VectorMarker
 from kinegrad.model.constraints import (

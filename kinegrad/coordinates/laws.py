@@ -139,7 +139,12 @@ def row_tapes(formula: Formula, Phi: Scalar) -> list[Tape]:
     Phi_u = g.gradient(Phi, u)
     first = [Phi, g.derivative(Phi, formula.t), *Phi_u]
     exact = [*Phi_u, *g.gradient(Phid, u), *g.gradient(Phidd, u), *_partials(formula, Phi_u, u)]
-    exact += [*g.gradient(Phi, slots), *g.gradient(Phid, slots), *g.gradient(Phidd, slots), *_partials(formula, Phi_u, slots)]
+    exact += [
+        *g.gradient(Phi, slots),
+        *g.gradient(Phid, slots),
+        *g.gradient(Phidd, slots),
+        *_partials(formula, Phi_u, slots),
+    ]
     return [Tape.build(outputs, formula.inputs()) for outputs in (first, [Phidd], exact)]
 
 

@@ -154,7 +154,9 @@ Start = Annotated[
 class Objective(Element):
     """A number that a whole motion gives: an integral over time, or a value at the end."""
 
-    integral: Annotated[Number | None, OR_LAW] = Field(None, description="expression that is integrated from 0 to t_end")
+    integral: Annotated[Number | None, OR_LAW] = Field(
+        None, description="expression that is integrated from 0 to t_end"
+    )
     final: Annotated[Number | None, OR_LAW] = Field(None, description="expression whose value at t_end is taken")
 
     @model_validator(mode="after")

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from kinegrad.model.element import Element
 from kinegrad.laws import Law
+from kinegrad.model.element import Element
 from kinegrad.model.values import (
     OR_LAW,
     Constants,

@@ -342,7 +342,9 @@ def _refuse_functions(model: Model) -> None:
         for name, element in getattr(model, section).items():
             laws = [value for _, value in element if isinstance(value, Law)]
             if laws:
-                text = f"{word} {name!r} is the function {laws[0].name}, which a model file cannot hold; write it as an "
+                text = (
+                    f"{word} {name!r} is the function {laws[0].name}, which a model file cannot hold; write it as an "
+                )
                 problems.append(Problem(text + "expression, or keep the model in Python.", f"{section}.{name}"))
     if problems:
         raise ModelError(*problems)
