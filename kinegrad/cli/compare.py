@@ -128,13 +128,17 @@ def _trial(system: System, formulation, integrator, names: list[str], step: floa
         end = motion.at_end()
         return np.array([end[name].position for name in names])
 
-    coarse = points(simulate(system, formulation, integrator, step=step, t_end=t_end, output_step=step))
-    motion = simulate(system, formulation, finer, step=half, t_end=t_end, output_step=half)
+    def run(formulation, integrator, h):
+        # all states of fixed steps, for their energies; with error control an interval would shorten the steps
+        return simulate(system, formulation, integrator, step=h, t_end=t_end, output_step=t_end if adaptive else h)
+
+    coarse = points(run(formulation, integrator, step))
+    motion = run(formulation, finer, half)
     x = points(motion)
     error = _distance(x, coarse) / (2.0**integrator.order - 1.0)
     if "penalty" in type(formulation).model_fields:
         twice = formulation.with_(penalty=2.0 * formulation.penalty)
-        stiffer = points(simulate(system, twice, finer, step=half, t_end=t_end, output_step=half))
+        stiffer = points(run(twice, finer, half))
         error += 2.0 * _distance(x, stiffer)
     return {
         "points": x,
@@ -174,17 +178,28 @@ def _show(console, title: str | None, data: dict) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    rows = data["rows"]
+    sets = " and ".join(dict.fromkeys(row["coordinates"] for row in rows))
     console.print(Text(title or "Model without a title", style="bold"))
-    console.print(f"steps of {data['step']:g} s and half of it, to t = {data['t_end']:g} s")
-    heads = ("coordinates", "formulation", "integrator", "error [m]", "difference [m]", "agrees", "energy drift [J]")
-    table = Table(*heads, "constraint", "iterations", "µs a step")
-    for row in data["rows"]:
-        numbers = [row[k] for k in ("energy_drift", "max_constraint", "iterations", "us_per_step")]
+    console.print(f"{sets} coordinates, steps of {data['step']:g} s and half of it, to t = {data['t_end']:g} s")
+    console.print(
+        "errors and differences [m], drift of the energy [J], violation of the rows; a step's iterations and µs"
+    )
+    several = ["coordinates"] if " " in sets else []
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for head in (*several, "formulation", "integrator"):
+        table.add_column(head, no_wrap=True)
+    for head in ("error", "differs", "agrees", "energy", "rows", "iter.", "µs"):
+        table.add_column(head, no_wrap=True, justify="right")
+    for row in rows:
         agrees = {True: "yes", False: "NO", None: "refused"}[row["agrees"]]
-        shown = ["" if x is None else f"{x:.2g}" for x in (row["error"], row["difference"], *numbers)]
-        labels = (Text(row[k]) for k in ("coordinates", "formulation", "integrator"))
-        table.add_row(*labels, *shown[:2], agrees, *shown[2:])
+        small = [
+            "" if row[k] is None else f"{row[k]:.0e}" for k in ("error", "difference", "energy_drift", "max_constraint")
+        ]
+        large = ["" if row[k] is None else f"{row[k]:.2g}" for k in ("iterations", "us_per_step")]
+        labels = (Text(row[k]) for k in (*several, "formulation", "integrator"))
+        table.add_row(*labels, *small[:2], agrees, *small[2:], *large)
     console.print(table)
-    for row in data["rows"]:
+    for row in rows:
         if row["problem"]:
             console.print(Text(f"{row['formulation']} with {row['integrator']}: {row['problem']}"))

@@ -27,7 +27,8 @@ def test_same_as_expressions(scheme):
     expected, found = simulate(by_expressions(), scheme), simulate(by_functions(), scheme)
     np.testing.assert_allclose(found.q, expected.q, rtol=0, atol=1e-13)
     np.testing.assert_allclose(found.energies.work, expected.energies.work, rtol=0, atol=1e-13)
-    assert found.energies.drift < 1e-4
+    assert abs(found.energies.drift - expected.energies.drift) < 1e-13
+    assert scheme[1] == "rk54" or found.energies.drift < 1e-6  # long steps take the work from few powers
     for method in ("direct", "discrete-adjoint"):
         assert_same(kg.gradient(found, method=method).matrix, kg.gradient(expected, method=method).matrix, 1e-10)
 
