@@ -119,6 +119,8 @@ class Law:
         if result.shape != (count,) or result.dtype.kind not in "fciub":
             needed = "one number is" if count == 1 else f"{count} numbers are"
             raise TypeError(f"{owner}: the function {self.name} returned {result.tolist()!r}, where {needed} needed.")
+        if np.iscomplexobj(result) and not np.iscomplexobj(x):
+            raise TypeError(f"{owner}: the function {self.name} returned {result.tolist()!r}, which is not real.")
         return result
 
     def _compiled(self, x: np.ndarray, exact: int, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -182,9 +182,7 @@ def _show(console, title: str | None, data: dict) -> None:
     sets = " and ".join(dict.fromkeys(row["coordinates"] for row in rows))
     console.print(Text(title or "Model without a title", style="bold"))
     console.print(f"{sets} coordinates, steps of {data['step']:g} s and half of it, to t = {data['t_end']:g} s")
-    console.print(
-        "errors and differences [m], drift of the energy [J], violation of the rows; a step's iterations and µs"
-    )
+    console.print(Text("error, difference [m]; drift of energy [J]; violation of rows; iterations, µs of a step"))
     several = ["coordinates"] if " " in sets else []
     table = Table(box=None, padding=(0, 1, 0, 0))
     for head in (*several, "formulation", "integrator"):

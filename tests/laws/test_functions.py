@@ -159,6 +159,10 @@ def test_no_number_is_named():
     with pytest.raises(TypeError, match=r"force 'motor'.* returned \[1.0, 2.0\], where one number is needed"):
         simulate(model)
 
+    model.forces["motor"] = kg.Torque(acts_on="j.angle", value=kg.law(lambda t: (t - 0.0045) ** 0.5, ["t"]))
+    with pytest.raises(TypeError, match=r"force 'motor'.*which is not real"):
+        simulate(model)
+
 
 # --- where a function may stand ---
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -61,11 +62,9 @@ def test_what_is_kept_is_what_was_computed(scheme, tmp_path):
     np.testing.assert_allclose(some.ts, every.ts, rtol=0, atol=0)
     np.testing.assert_allclose(some.hs, every.hs, rtol=0, atol=1e-18)
     assert len(some.hs) == len(every.hs) and some.hs[-1] == every.hs[-1] and some.ts[-1] == every.ts[-1]
-    groups = [every.iterations[a:b] for a, b in zip(kept, kept[1:], strict=False)]
+    groups = [every.iterations[a:b] for a, b in pairwise(kept)]
     assert some.iterations.tolist() == [int(group.sum()) for group in groups]
-    assert some.flags.tolist() == [
-        int(np.bitwise_or.reduce(every.flags[a:b])) for a, b in zip(kept, kept[1:], strict=False)
-    ]
+    assert some.flags.tolist() == [int(np.bitwise_or.reduce(every.flags[a:b])) for a, b in pairwise(kept)]
     loaded = kg.load(some.save(tmp_path / "motion.nc"))
     np.testing.assert_array_equal(loaded.energies.work, some.energies.work)
     np.testing.assert_array_equal(loaded.iterations, some.iterations)
