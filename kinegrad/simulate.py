@@ -86,7 +86,8 @@ def simulate(
     g_last[:] = work["g"]
     psi[final] = g_last[final]
     begin = np.zeros(scheme.row_size, number)
-    scheme.begin(work, begin)
+    scheme.begin(work)
+    scheme.keep(work, begin)
     fn = work.functions(*scheme.needs, OBSERVE)
     done = None
     if scheme.adaptive:
