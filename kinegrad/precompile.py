@@ -62,12 +62,21 @@ def _centres_of_mass() -> None:
     _system(body_point="com").workspace().functions(EVALUATE)
 
 
+def _functions() -> None:
+    from kinegrad.kernels.elements.callbacks import call_law
+    from kinegrad.kernels.jit import JIT
+
+    if JIT:
+        _ = call_law.address
+
+
 SCHEMES = (("ali3p", "newmark"), ("matrix-r", "newmark"), ("matrix-r", "rk4"))
 METHODS = ("direct", "discrete-adjoint")
 
 FEATURES: dict[str, Callable[[], None]] = {
     **{f"{f} with {i}": _simulation(f, i) for f, i in SCHEMES},
     "motion at centres of mass": _centres_of_mass,
+    "functions as laws": _functions,
     **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in SCHEMES},
 }
 """Each feature by name, with a function that uses all its compiled entries on a tiny input."""

@@ -16,10 +16,10 @@ import numpy as np
 
 import kinegrad
 from kinegrad.errors import KinegradError
-from kinegrad.motion import Motion
+from kinegrad.motion import EvenSteps, EvenTimes, Motion
 
-FORMAT = 1
-UNITS = {"time": "s", "step_end": "s"}
+FORMAT = 2
+UNITS = {"time": "s", "step_end": "s", "interval_end": "s"}
 
 
 # --- saving ---
@@ -67,7 +67,9 @@ def _write(motion: Motion, path: Path) -> None:
     with h5py.File(path, "w") as file:
         layout = _Layout(file)
         layout.dimension("time", motion.t, "time of the states that were kept")
-        layout.dimension("step_end", motion.ts[1:], "time at the end of each step")
+        steps = "step_end" if motion.stride == 1 else "interval_end"
+        ends = motion.ts[1:] if motion.stride == 1 else motion.t[1:]
+        layout.dimension(steps, ends, f"time at the end of each {steps.removesuffix('_end')}")
         layout.dimension("coordinate", system.coordinates, "names of the coordinates")
         layout.dimension("row", system.row_names, "names of the constraint rows")
         layout.dimension("marker", list(system.markers), "names of the markers")
@@ -100,11 +102,10 @@ def _write(motion: Motion, path: Path) -> None:
         layout.variable("parameter_value", ("parameter",), system.rho, "SI", "values of the independent parameters")
         layout.variable("slot_value", ("slot",), motion.s, "SI", "numbers that the equations read")
         layout.variable("state_value", ("time", "state"), motion.traj, "", "states as the scheme keeps them")
-        layout.variable("step_size", ("step_end",), motion.hs, "s", "step sizes")
-        layout.variable("iterations", ("step_end",), motion.iterations, "1", "Newton iterations of each step")
-        layout.variable(
-            "flags", ("step_end",), motion.flags, "1", "projections of each step: 1 velocity, 2 acceleration"
-        )
+        if motion.stride == 1:
+            layout.variable("step_size", (steps,), motion.hs, "s", "step sizes")
+        layout.variable("iterations", (steps,), motion.iterations, "1", "Newton iterations of each step or interval")
+        layout.variable("flags", (steps,), motion.flags, "1", "projections: 1 velocity, 2 acceleration")
         layout.text("model", system.model.to_yaml(), "the model file")
 
         file.attrs.update(
@@ -121,6 +122,7 @@ def _write(motion: Motion, path: Path) -> None:
             step=motion.step,
             t_end=motion.t_end,
             stride=motion.stride,
+            steps=len(motion.hs),
             cpu_s=motion.cpu_s,
             status=motion.status,
             status_text=_status_text(motion.status),
@@ -231,8 +233,16 @@ def _read(file, path: Path) -> Motion:
     )
     scheme = scheme_for(system, formulation, integrator)
     states = len(file["time"])
-    steps = len(file["step_end"]) if "step_end" in file else 0
+    stride, steps = int(file.attrs["stride"]), int(file.attrs["steps"])
     t = _array(file, "time", states)
+    step, t_end = float(file.attrs["step"]), float(file.attrs["t_end"])
+    if stride == 1:
+        ts, hs = np.concatenate([t[:1], _array(file, "step_end", steps)]), _array(file, "step_size", steps)
+        entries = steps
+    else:
+        whole = EvenSteps.that_meet(t_end, step)
+        hs, ts = whole.until(steps), EvenTimes(step, len(whole), t_end).until(steps)
+        entries = len(file["interval_end"]) if "interval_end" in file else 0
     return Motion(
         system=system,
         formulation=formulation,
@@ -240,19 +250,20 @@ def _read(file, path: Path) -> Motion:
         scheme=scheme,
         t=t,
         traj=_array(file, "state_value", states, scheme.row_size),
-        ts=np.concatenate([t[:1], _array(file, "step_end", steps)]),
-        hs=_array(file, "step_size", steps),
-        stride=int(file.attrs["stride"]),
-        iterations=_array(file, "iterations", steps).astype(np.int64),
-        flags=_array(file, "flags", steps).astype(np.int64),
+        ts=ts,
+        hs=hs,
+        stride=stride,
+        iterations=_array(file, "iterations", entries).astype(np.int64),
+        flags=_array(file, "flags", entries).astype(np.int64),
         objectives=dict(
             zip(system.objectives, _array(file, "objective_value", len(system.objectives)).tolist(), strict=True)
         ),
         cpu_s=float(file.attrs["cpu_s"]),
         status=int(file.attrs["status"]),
         s=_array(file, "slot_value", len(system.slots)),
-        step=float(file.attrs["step"]),
-        t_end=float(file.attrs["t_end"]),
+        step=step,
+        t_end=t_end,
+        work=_array(file, "work", states) if stride > 1 else None,
     )
 
 

@@ -53,7 +53,7 @@ class Choices:
     def chosen_formulation(self, model: Model):
         """The formulation of the file, or the one named, with the options given."""
         chosen = _named("formulation", self.formulation, model.simulation.formulation, 0)
-        changes = {} if self.tolerance is None else {"tolerance": self.tolerance}
+        changes = {"tolerance": self.tolerance} if self._tolerance_of(model) == "iterations" else {}
         if self.penalty is not None:
             if "penalty" not in type(chosen).model_fields:
                 raise KinegradError(
@@ -63,8 +63,27 @@ class Choices:
         return chosen.with_(**changes) if changes else chosen
 
     def chosen_integrator(self, model: Model):
-        """The integrator of the file, or the one named."""
-        return _named("integrator", self.integrator, model.simulation.integrator, 1)
+        """The integrator of the file, or the one named, with the tolerance given if it controls its error."""
+        chosen = _named("integrator", self.integrator, model.simulation.integrator, 1)
+        return chosen.with_(tolerance=self.tolerance) if self._tolerance_of(model) == "error" else chosen
+
+    def _tolerance_of(self, model: Model) -> str | None:
+        """What --tolerance is for: "error" of a step where the integrator controls it, else "iterations"; None without."""
+        from kinegrad.dynamics.schemes import SCHEMES
+
+        if self.tolerance is None:
+            return None
+        formulation = _named("formulation", self.formulation, model.simulation.formulation, 0).type
+        integrator = _named("integrator", self.integrator, model.simulation.integrator, 1).type
+        scheme = SCHEMES.get((formulation, integrator))
+        if scheme is None or scheme.iterates:  # a combination that does not exist is refused when it is used
+            return "iterations"
+        if scheme.adaptive:
+            return "error"
+        raise KinegradError(
+            f"--tolerance does not apply: {formulation} with {integrator} has no iterations and no error control; "
+            "leave it out, or change --step."
+        )
 
 
 def _named(kind: str, name: str | None, default, position: int):

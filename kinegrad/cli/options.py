@@ -13,6 +13,8 @@ from kinegrad.errors import ModelError
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
 
+TOLERANCE = "Where iterations end; with error control (rk54) the error allowed in a step."
+
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="The model file.", show_default=False)]
 Cut = Annotated[
     list[str], typer.Option("--cut", metavar="NAME", help="Cut the loop through this joint here; may be repeated.")
@@ -43,7 +45,7 @@ TEnd = Annotated[float | None, typer.Option("--t-end", metavar="T", help="End of
 OutputStep = Annotated[
     float | None, typer.Option("--output-step", metavar="H", help="Keep a state every so many seconds.")
 ]
-Tolerance = Annotated[float | None, typer.Option("--tolerance", metavar="E", help="Newton tolerance.")]
+Tolerance = Annotated[float | None, typer.Option("--tolerance", metavar="E", help=TOLERANCE)]
 Penalty = Annotated[float | None, typer.Option("--penalty", metavar="A", help="Penalty factor of the constraints.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.nc", help="Save the motion (HDF5, netCDF-4 layout).")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the motion (png, pdf or svg).")]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinegrad.laws import Calls
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
 
@@ -166,6 +167,32 @@ class Workspace:
         }
         self.arrays = arrays
         self.context = system.layout.context(arrays)
+        self.calls = self._calls()
+
+    def _calls(self) -> Calls | None:
+        """Functions that are laws of the model, put where kernels find them."""
+        from kinegrad.kernels.jit import JIT
+        from kinegrad.kernels.products import STATUS
+        from kinegrad.kernels.status import CALLBACK_FAILED
+
+        laws = self.system.tables["packed"].calls
+        if not laws:
+            return None
+        flag = self.arrays["flag"]
+
+        def failed():
+            flag[STATUS] = CALLBACK_FAILED
+
+        calls = Calls(laws, self.arrays, failed)
+        if JIT:
+            self.arrays["callback"][:] = calls.addresses()
+        self.context.calls = calls
+        return calls
+
+    def check_calls(self) -> None:
+        """Raise what a function of the model raised."""
+        if self.calls is not None:
+            self.calls.check()
 
     def _tables(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict[str, np.ndarray]:
         """Tables and scratch of the set, made once for each pattern of directions and wanted slots."""
@@ -209,4 +236,5 @@ class Workspace:
 
         self._link(which)
         call_from_python(self.system.functions[which], self.context)
+        self.check_calls()
         return int(self.arrays["flag"][STATUS])

@@ -36,8 +36,6 @@ def _shortest_spring(system: System, work: Workspace) -> str:
 
 def _broken_law(system: System, work: Workspace) -> str:
     """The first force with an expression whose value is not finite though its inputs are."""
-    from kinegrad.kernels.tape import run_tape_entry
-
     forces = system.model.forces.items()
     names = [name for name, force in forces if not isinstance(force, Gravity) and not _between(force)]
     scalars, s, t = work["sc"], work["s"], work["par"][TIME]
@@ -46,14 +44,32 @@ def _broken_law(system: System, work: Workspace) -> str:
         slots = s[work["slots"][law["sl0"] : law["sl1"]]]
         w = _spline_value(work, law["w"], t)
         given = np.concatenate([inputs["u"], inputs["ud"], inputs["udd"], [t, w], slots])
-        constants = work["const"][law["q0"] : law["r0"]]
-        code = work["code"][law["c0"] : law["e0"]]
-        registers = np.concatenate([given, constants, np.zeros(len(code), s.dtype)])
-        run_tape_entry(np.ascontiguousarray(code), len(code), registers)
-        outputs = work["outs"][law["o0"] : law["o0"] + law["t1"] - law["t0"]]
-        if np.isfinite(given).all() and not np.isfinite(registers[outputs]).all():
+        called = _called(work, law, given)
+        outputs = _tape(work, law, 0, np.concatenate([given, called]), law["t1"] - law["t0"])
+        if np.isfinite(given).all() and not np.isfinite(outputs).all():
             return name
     return ""
+
+
+def _tape(work: Workspace, law, k: int, given: np.ndarray, count: int) -> np.ndarray:
+    """The first `count` outputs of tape k of an element."""
+    from kinegrad.kernels.tape import run_tape_entry
+
+    constants = work["const"][law[f"q{k}"] : law[f"r{k}"]]
+    code = np.ascontiguousarray(work["code"][law[f"c{k}"] : law[f"e{k}"]])
+    registers = np.concatenate([given, constants, np.zeros(len(code), given.dtype)])
+    run_tape_entry(code, len(code), registers)
+    return registers[work["outs"][law[f"o{k}"] : law[f"o{k}"] + count]]
+
+
+def _called(work: Workspace, law, given: np.ndarray) -> np.ndarray:
+    """Values of the function of a law, and zeros for their partials; nothing without one."""
+    if law["fn"] < 0:
+        return given[:0]
+    x = _tape(work, law, 2, given, law["na"])
+    out = np.zeros(law["nc"] * (1 + law["na"]), given.dtype)
+    out[: law["nc"]] = work.calls.values(law["fn"], x)
+    return out
 
 
 def _spline_value(work: Workspace, number: int, t: float) -> float:

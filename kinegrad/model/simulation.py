@@ -93,6 +93,11 @@ class Recursive(Stabilised):
 class Integrator(Element):
     """How time advances."""
 
+    @property
+    def order(self) -> int:
+        """The power of the step that the error falls with."""
+        return 2
+
 
 class Newmark(Integrator):
     """Newmark's method; the trapezoidal rule by default."""
@@ -100,6 +105,10 @@ class Newmark(Integrator):
     type: Literal["newmark"] = "newmark"
     beta: Number = Field(0.25, description="weight of the new acceleration in the position")
     gamma: Number = Field(0.5, description="weight of the new acceleration in the velocity")
+
+    @property
+    def order(self) -> int:
+        return 2 if self.gamma == 0.5 else 1
 
 
 class HHT(Integrator):
@@ -121,12 +130,20 @@ class RungeKutta4(Integrator):
 
     type: Literal["rk4"] = "rk4"
 
+    @property
+    def order(self) -> int:
+        return 4
+
 
 class RungeKutta54(Integrator):
     """Explicit Runge-Kutta 5(4) with error control."""
 
     type: Literal["rk54"] = "rk54"
     tolerance: Number = Field(1e-8, description="error allowed in a step")
+
+    @property
+    def order(self) -> int:
+        return 5
 
 
 FORMULATIONS = {

@@ -193,6 +193,7 @@ def _direct(motion: Motion, ds: np.ndarray, progress) -> np.ndarray:
             work, fn, motion.ts[first : last + 1], motion.hs[first:last], after, final,
             motion.traj[first : last + 1], motion.flags[first:last], state, grad,
         )  # fmt: skip
+        work.check_calls()
         if status != OK:
             raise _failed(motion, status, first + step)
         if progress:
@@ -213,6 +214,7 @@ def _adjoint(motion: Motion, wanted: np.ndarray | None, progress) -> np.ndarray:
             work, fn, motion.ts[first : last + 1], motion.hs[first:last], after, final,
             motion.traj[first : last + 1], motion.flags[first:last], state,
         )  # fmt: skip
+        work.check_calls()
         if status != OK:
             raise _failed(motion, status, first + step)
         if progress:
