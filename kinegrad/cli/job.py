@@ -105,10 +105,10 @@ class Job:
             sentence = f"{error.problems[0].sentence} The motion up to then is in {str(self.out)!r}."
             raise SimulationError(Problem(sentence), motion=error.motion) from None
 
-    def write(self, motion: Motion) -> None:
+    def write(self, motion: Motion, reactions: bool = False) -> None:
         """Save and draw the motion where that was asked for."""
         if self.out is not None:
-            motion.save(self.out)
+            motion.save(self.out, reactions=reactions)
         if self.plot is not None:
             motion.plot(path=self.plot)
 

@@ -92,7 +92,7 @@ class Lowering:
             parameters=self.parameters, slots=slots, rho=self.rho, coordinates=tuple(self.names),
             rows=rows_of(e.row_names[:m], list(range(m))), freedoms=tuple(e.freedoms), objectives=objectives,
             markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, cut=self.tree.cut, tree=self.tree,
-            index=dict(self.index), euler=dict(self.euler),
+            index=dict(self.index), euler=dict(self.euler), bodies=body_motion,
         )  # fmt: skip
         from kinegrad.coordinates.null_rows import without_null_rows
 
@@ -328,6 +328,15 @@ def arrays(
     }
     result["node"]["A"][0] = np.eye(3).ravel()
     return result
+
+
+def body_motion(system: System, work) -> tuple[np.ndarray, ...]:
+    """A (b, 3, 3), r (b, 3), V (b, 6), a (b, 6) of the bodies, from the nodes that carry them."""
+    place = [system.tables["place"][body] for body in system.model.bodies]
+    node, s = work["node"][[tip for tip, _ in place]], work["s"]
+    A = node["A"].reshape(-1, 3, 3)
+    back = np.array([s[ref : ref + 3] for _, ref in place])
+    return A, node["r"] - np.einsum("bij,bj->bi", A, back), node["V"], node["a"]
 
 
 def _last(node: dict) -> int:

@@ -50,6 +50,9 @@ class System:
     markers : dict "body.marker" -> number of the marker
     rho : (r,) array
         Values of the independent parameters.
+    bodies : callable
+        ``bodies(system, work)`` gives A, r, V, a of the bodies in the order of the model: orientation and origin of their
+        frames, motion about the global origin and its rate, after OBSERVE.
     """
 
     model: object
@@ -72,6 +75,7 @@ class System:
     cut: tuple[str, ...] = ()
     index: dict[tuple[str, str], int] = field(default_factory=dict)
     euler: dict[str, tuple[int, float]] = field(default_factory=dict)
+    bodies: Callable | None = None
 
     @property
     def n(self) -> int:

@@ -36,24 +36,32 @@ def _shortest_spring(system: System, work: Workspace) -> str:
 
 def _broken_law(system: System, work: Workspace) -> str:
     """The first force with an expression whose value is not finite though its inputs are."""
-    from kinegrad.kernels.tape import run_tape_entry
-
     forces = system.model.forces.items()
     names = [name for name, force in forces if not isinstance(force, Gravity) and not _between(force)]
-    scalars, s, t = work["sc"], work["s"], work["par"][TIME]
     for name, law in zip(names, work["law"], strict=True):
-        inputs = scalars[work["ins"][law["in0"] : law["in1"]]]
-        slots = s[work["slots"][law["sl0"] : law["sl1"]]]
-        w = _spline_value(work, law["w"], t)
-        given = np.concatenate([inputs["u"], inputs["ud"], inputs["udd"], [t, w], slots])
-        constants = work["const"][law["q0"] : law["r0"]]
-        code = work["code"][law["c0"] : law["e0"]]
-        registers = np.concatenate([given, constants, np.zeros(len(code), s.dtype)])
-        run_tape_entry(np.ascontiguousarray(code), len(code), registers)
-        outputs = work["outs"][law["o0"] : law["o0"] + law["t1"] - law["t0"]]
-        if np.isfinite(given).all() and not np.isfinite(registers[outputs]).all():
+        if np.isfinite(_inputs(work, law)).all() and not np.isfinite(run_law(work, law, law["t1"] - law["t0"])).all():
             return name
     return ""
+
+
+def _inputs(work: Workspace, law) -> np.ndarray:
+    """The registers that are given to the tapes of an expression element."""
+    inputs = work["sc"][work["ins"][law["in0"] : law["in1"]]]
+    t = work["par"][TIME]
+    w = _spline_value(work, law["w"], t)
+    slots = work["s"][work["slots"][law["sl0"] : law["sl1"]]]
+    return np.concatenate([inputs["u"], inputs["ud"], inputs["udd"], [t, w], slots])
+
+
+def run_law(work: Workspace, law, outputs: int) -> np.ndarray:
+    """The first outputs of tape 0 of an expression element: covectors of a force, or Phi, Phi_t, Phi_u of a row."""
+    from kinegrad.kernels.tape import run_tape_entry
+
+    code = work["code"][law["c0"] : law["e0"]]
+    constants = work["const"][law["q0"] : law["r0"]]
+    registers = np.concatenate([_inputs(work, law), constants, np.zeros(len(code), work["s"].dtype)])
+    run_tape_entry(np.ascontiguousarray(code), len(code), registers)
+    return registers[work["outs"][law["o0"] : law["o0"] + outputs]]
 
 
 def _spline_value(work: Workspace, number: int, t: float) -> float:
