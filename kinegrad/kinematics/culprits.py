@@ -36,12 +36,25 @@ def _shortest_spring(system: System, work: Workspace) -> str:
 
 def _broken_law(system: System, work: Workspace) -> str:
     """The first force with an expression whose value is not finite though its inputs are."""
-    forces = system.model.forces.items()
-    names = [name for name, force in forces if not isinstance(force, Gravity) and not _between(force)]
-    for name, law in zip(names, work["law"], strict=True):
+    for name, law in zip(_law_names(system), work["law"], strict=True):
         if np.isfinite(_inputs(work, law)).all() and not np.isfinite(run_law(work, law, law["t1"] - law["t0"])).all():
             return name
     return ""
+
+
+def force_without_derivative(system: System, work: Workspace) -> str:
+    """The first force given by an expression that has no derivative at the state at hand; empty when all have."""
+    for name, law in zip(_law_names(system), work["law"], strict=True):
+        targets, inputs, slots = (law[f"{k}1"] - law[f"{k}0"] for k in ("t", "in", "sl"))
+        if not np.isfinite(run_law(work, law, targets * (2 + 2 * inputs + slots), tape=1)).all():
+            return name
+    return ""
+
+
+def _law_names(system: System) -> list[str]:
+    """Names of the forces that are given by expressions, in the order of their table."""
+    forces = system.model.forces.items()
+    return [name for name, force in forces if not isinstance(force, Gravity) and not _between(force)]
 
 
 def _inputs(work: Workspace, law) -> np.ndarray:
@@ -53,15 +66,16 @@ def _inputs(work: Workspace, law) -> np.ndarray:
     return np.concatenate([inputs["u"], inputs["ud"], inputs["udd"], [t, w], slots])
 
 
-def run_law(work: Workspace, law, outputs: int) -> np.ndarray:
-    """The first outputs of tape 0 of an expression element: covectors of a force, or Phi, Phi_t, Phi_u of a row."""
+def run_law(work: Workspace, law, outputs: int, tape: int = 0) -> np.ndarray:
+    """The first outputs of a tape of an expression element; tape 0: covectors of a force, or Phi, Phi_t, Phi_u of a row."""
     from kinegrad.kernels.tape import run_tape_entry
 
-    code = work["code"][law["c0"] : law["e0"]]
-    constants = work["const"][law["q0"] : law["r0"]]
+    code = work["code"][law[f"c{tape}"] : law[f"e{tape}"]]
+    constants = work["const"][law[f"q{tape}"] : law[f"r{tape}"]]
     registers = np.concatenate([_inputs(work, law), constants, np.zeros(len(code), work["s"].dtype)])
     run_tape_entry(np.ascontiguousarray(code), len(code), registers)
-    return registers[work["outs"][law["o0"] : law["o0"] + outputs]]
+    first = law[f"o{tape}"]
+    return registers[work["outs"][first : first + outputs]]
 
 
 def _spline_value(work: Workspace, number: int, t: float) -> float:
