@@ -14,7 +14,8 @@ Time = Annotated[float, typer.Option("--time", metavar="T", help="Time at which 
 Gradient = Annotated[bool, typer.Option("--gradient", help="Differentiate the objectives at the equilibrium.")]
 Method = Annotated[str, typer.Option("--method", metavar="NAME", help="Of the gradient: direct or adjoint.")]
 Wrt = Annotated[
-    list[str], typer.Option("--wrt", metavar="A,B", help="Parameters of the gradient; the design of the file by default.")
+    list[str],
+    typer.Option("--wrt", metavar="A,B", help="Parameters of the gradient; the design of the file by default."),
 ]
 
 

@@ -146,11 +146,11 @@ def prepare(
         "t_end": choices.t_end,
         "output_step": choices.output_step,
     }
-    out, plot = _check_files(out, plot, keep)
+    out, plot = check_files(out, plot, keep)
     return Job(joint(model, cut=cut), arguments, out, plot)
 
 
-def _check_files(out: Path | None, plot: Path | None, keep: Sequence[Path]) -> tuple[Path | None, Path | None]:
+def check_files(out: Path | None, plot: Path | None, keep: Sequence[Path]) -> tuple[Path | None, Path | None]:
     """The paths of the files to write, after a look whether they can be written."""
     from kinegrad.plots import check_suffix
     from kinegrad.results import check_writable

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kinegrad.cli.job import Job
     from kinegrad.model.model import Model
+
+
+def driven_job(
+    model: Model, times: Mapping[str, float | None], cut: Sequence[str], plot: Path | None, keep: Path
+) -> Job:
+    """A job for a motion by drivers: it has times and a figure, but no formulation, and is not simulated."""
+    from kinegrad.cli.job import Choices, Job, check_files
+    from kinegrad.coordinates.joint import joint
+
+    Choices(**times).check(model)
+    _, plot = check_files(None, plot, [keep])
+    return Job(joint(model, cut=cut), dict(times), None, plot)
 
 
 def markers_data(markers: Mapping) -> dict:
@@ -33,7 +47,7 @@ def show_coordinates(console, coordinates: Mapping[str, float]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("coordinate", "value [m, rad]")
+    table = Table("coordinate", Text("value [m, rad]"))
     for name, value in coordinates.items():
         table.add_row(Text(name), f"{value:.10g}")
     console.print(table)
@@ -44,7 +58,7 @@ def show_positions(console, markers: Mapping[str, Mapping], title: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("marker", "position [m]", title=title)
+    table = Table("marker", Text("position [m]"), title=title)
     for name, entry in markers.items():
         table.add_row(Text(name), ", ".join(f"{x:.8g}" for x in entry["position"]))
     console.print(table)

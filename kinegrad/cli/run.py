@@ -79,7 +79,7 @@ def show_reactions(console, data: dict) -> None:
     from rich.text import Text
 
     if data.get("reactions"):
-        table = Table("reaction on the second body", "force [N]", "moment at the first marker [N m]")
+        table = Table("reaction on the second body", Text("force [N]"), Text("moment at the first marker [N m]"))
         marked = False
         for name, entry in data["reactions"].items():
             cells = []
@@ -92,7 +92,7 @@ def show_reactions(console, data: dict) -> None:
         if marked:
             console.print("* not unique: redundant constraints share it; the value is one of many.")
     if data.get("drivers"):
-        table = Table("driver", "force on its measure", "power [W]")
+        table = Table("driver", "force on its measure", Text("power [W]"))
         for name, entry in data["drivers"].items():
             power = f"{entry['power']:.6g}" if "power" in entry else ""
             table.add_row(Text(name), f"{entry['force']:.6g}{'' if entry['unique'] else '*'}", power)

@@ -29,8 +29,10 @@ class Reactions(Mapping):
         Generalised forces of drivers, and of guidances and linear constraints of measures: positive when they push the
         measure up.
     powers : dict of name to (k,) array
-        What each driver delivers [W].
+        What each of them delivers [W].
     unique_forces : dict of name to bool
+    residual : (k,) array
+        Largest generalised force that neither joints nor drivers can give: zero where the motion follows the equations.
     """
 
     t: np.ndarray
@@ -39,6 +41,7 @@ class Reactions(Mapping):
     forces: dict[str, np.ndarray]
     powers: dict[str, np.ndarray]
     unique_forces: dict[str, bool]
+    residual: np.ndarray
 
     components = COMPONENTS
     units = UNITS
@@ -61,6 +64,7 @@ class Reactions(Mapping):
             forces={name: join("forces", name) for name in forces},
             powers={name: np.concatenate([piece["powers"][name] for piece in pieces]) for name in pieces[0]["powers"]},
             unique_forces={name: bool(agreed("forces", name).all()) for name in forces},
+            residual=np.concatenate([piece["residual"] for piece in pieces]),
         )
 
     def __getitem__(self, name: str) -> np.ndarray:

@@ -251,8 +251,6 @@ class Balance:
 
     def _solve(self) -> tuple[np.ndarray, np.ndarray]:
         """(k, columns, 1) unknowns of least norm, and (k, columns, columns) what may be added to them (REA-3)."""
-        if not self.width:
-            return np.zeros((self.k, 0, 1)), np.zeros((self.k, 0, 0))
         left, right = [], []
         for edge in self.tree.edges:
             free = self.joints[edge.joint]
@@ -271,9 +269,13 @@ class Balance:
             left.append(G)
             right.append(b)
         G, b = np.concatenate(left, axis=1), np.concatenate(right, axis=1)
+        if not self.width:
+            self.residual = np.abs(b[:, :, 0]).max(axis=1, initial=0.0)
+            return np.zeros((self.k, 0, 1)), np.zeros((self.k, 0, 0))
         inverse = np.linalg.pinv(G, rcond=RANK_TOLERANCE)
         y = inverse @ b
         y += inverse @ (b - G @ y)
+        self.residual = np.abs(b - G @ y)[:, :, 0].max(axis=1, initial=0.0)
         return y, np.eye(self.width) - inverse @ G
 
     def reaction(self, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -335,13 +337,18 @@ def _piece(balance: Balance) -> dict:
         *model.joints,
         *(u.name for u in balance.unknowns if u.about is not None and u.name in model.constraints),
     ]
-    out = {"reactions": {name: balance.reaction(name) for name in wrenches}, "forces": {}, "powers": {}}
+    out = {
+        "reactions": {name: balance.reaction(name) for name in wrenches},
+        "forces": {},
+        "powers": {},
+        "residual": balance.residual,
+    }
     rates = {row.name: balance.states.rates[:, i] for i, row in enumerate(balance.rows)}
     for unknown in balance.unknowns:
         if unknown.name in out["reactions"] and unknown.name not in model.degrees_of_freedom:
             continue
         value, unique = balance.force(unknown)
         out["forces"][unknown.name] = (value[:, 0] if unknown.size == 1 else value), unique
-        if unknown.name in model.drivers:
-            out["powers"][unknown.name] = -value[:, 0] * rates[unknown.name]
+        if unknown.name in rates:
+            out["powers"][unknown.name] = value[:, 0] * rates[unknown.name]
     return out

@@ -44,7 +44,7 @@ class States:
     gradients : list of (k, inputs) arrays
         Of each expression row, by its scalars.
     rates : (k, rows) array
-        Phi_t.
+        Of the measures of expression rows.
     """
 
     A: np.ndarray
@@ -100,7 +100,7 @@ def states_of(system: System, s, t, q, qd, qdd, rows: list[ExpressionRow]) -> St
         x[i], f[i] = work["mk"]["x"], work["mk"]["f"]
         R[i] = work["M"] @ qdd[i] + work["f"]
         for j, row in enumerate(rows):
-            rates[i, j] = work["Phi_t"][row.number]
+            rates[i, j] = work["J"][row.number] @ qd[i]
             if row.law >= 0:
                 gradients[j][i] = run_law(work, work["row_law"][row.law], 2 + len(row.scalars))[2:]
         work.call(OBSERVE)

@@ -58,7 +58,9 @@ class Equilibrium:
 
     def __repr__(self) -> str:
         kind = "stable" if self.stable else "free" if self.free else "unstable"
-        return f"<Equilibrium of {self.system.model.title or 'a model'!r}: {kind}, found in {self.iterations} iterations>"
+        return (
+            f"<Equilibrium of {self.system.model.title or 'a model'!r}: {kind}, found in {self.iterations} iterations>"
+        )
 
     @property
     def coordinates(self) -> dict[str, float]:
