@@ -41,7 +41,7 @@ def inverse(
         from rich.text import Text
 
         show_motion(console, data, description)
-        table = Table("driver", "least force", "largest force", Text("largest power [W]"))
+        table = Table("driver", "least force", "largest force", "largest power [W]")
         for name, x in found.forces.items():
             table.add_row(Text(name), f"{x.min():.6g}", f"{x.max():.6g}", f"{abs(found.powers[name]).max():.6g}")
         console.print(table)

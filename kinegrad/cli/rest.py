@@ -47,7 +47,7 @@ def show_coordinates(console, coordinates: Mapping[str, float]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("coordinate", Text("value [m, rad]"))
+    table = Table("coordinate", r"value \[m, rad]")
     for name, value in coordinates.items():
         table.add_row(Text(name), f"{value:.10g}")
     console.print(table)
@@ -58,7 +58,7 @@ def show_positions(console, markers: Mapping[str, Mapping], title: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("marker", Text("position [m]"), title=title)
+    table = Table("marker", r"position \[m]", title=title)
     for name, entry in markers.items():
         table.add_row(Text(name), ", ".join(f"{x:.8g}" for x in entry["position"]))
     console.print(table)

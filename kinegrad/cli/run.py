@@ -79,7 +79,7 @@ def show_reactions(console, data: dict) -> None:
     from rich.text import Text
 
     if data.get("reactions"):
-        table = Table("reaction on the second body", Text("force [N]"), Text("moment at the first marker [N m]"))
+        table = Table("reaction on the second body", "force [N]", "moment at the first marker [N m]")
         marked = False
         for name, entry in data["reactions"].items():
             cells = []
@@ -92,7 +92,7 @@ def show_reactions(console, data: dict) -> None:
         if marked:
             console.print("* not unique: redundant constraints share it; the value is one of many.")
     if data.get("drivers"):
-        table = Table("driver", "force on its measure", Text("power [W]"))
+        table = Table("driver", "force on its measure", "power [W]")
         for name, entry in data["drivers"].items():
             power = f"{entry['power']:.6g}" if "power" in entry else ""
             table.add_row(Text(name), f"{entry['force']:.6g}{'' if entry['unique'] else '*'}", power)
@@ -116,7 +116,7 @@ def _show(console, data: dict, motion: Motion) -> None:
         facts.add_row(label, Text(value))
     console.print(facts)
     if data["markers"]:
-        table = Table("marker at the end", "position [m]", "velocity [m/s]", "acceleration [m/s²]")
+        table = Table("marker at the end", r"position \[m]", r"velocity \[m/s]", r"acceleration \[m/s²]")
         for name, values in data["markers"].items():
             table.add_row(Text(name), *(", ".join(f"{x:.6g}" for x in value) for value in values.values()))
         console.print(table)
