@@ -333,10 +333,11 @@ def arrays(
 def body_motion(system: System, work) -> tuple[np.ndarray, ...]:
     """A (b, 3, 3), r (b, 3), V (b, 6), a (b, 6) of the bodies, from the nodes that carry them."""
     place = [system.tables["place"][body] for body in system.model.bodies]
-    node, s = work["node"][[tip for tip, _ in place]], work["s"]
-    A = node["A"].reshape(-1, 3, 3)
+    tips, s = [tip for tip, _ in place], work["s"]
+    A, r, V, a = (work["node"][name][tips] for name in ("A", "r", "V", "a"))
+    A = A.reshape(-1, 3, 3)
     back = np.array([s[ref : ref + 3] for _, ref in place])
-    return A, node["r"] - np.einsum("bij,bj->bi", A, back), node["V"], node["a"]
+    return A, r - np.einsum("bij,bj->bi", A, back), V, a
 
 
 def _last(node: dict) -> int:
