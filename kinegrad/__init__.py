@@ -30,6 +30,13 @@ _PUBLIC = {
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.gradient",
+    # rest, and motions that are given
+    "equilibrium": "statics.equilibrium",
+    "Equilibrium": "statics.equilibrium",
+    "drive": "statics.drive",
+    "inverse": "statics.inverse",
+    "Inverse": "statics.inverse",
+    "Reactions": "reactions.result",
     # tools
     "rotations": None,
     **dict.fromkeys(("KinegradError", "ModelError", "ExpressionError", "AssemblyError", "SimulationError"), "errors"),

@@ -199,13 +199,34 @@ class Motion:
         x = replay(self, [len(self.t) - 1])["markers"][0]
         return {name: MarkerMotion(*x[k]) for name, k in sorted(self.system.markers.items())}
 
+    @cached_property
+    def _reactions(self):
+        return self._reactions_of(slice(None))
+
+    def _reactions_of(self, rows: slice):
+        from kinegrad.reactions.solve import reactions
+
+        return reactions(self.system, self.t[rows], self.q[rows], self.qd[rows], self.qdd[rows], s=self.s)
+
+    def reactions(self, name: str | None = None):
+        """Force and moment of every joint and constraint at every state kept, or of one: (k, 6).
+
+        They act on the second body, at the first marker, in global components: `Reactions` is a mapping of names to
+        (k, 6) arrays that also tells which components are unique, and the forces of drivers.
+        """
+        return self._reactions if name is None else self._reactions[name]
+
+    def reactions_at_end(self):
+        """The same at the last state only."""
+        return self._reactions_of(slice(-1, None))
+
     # --- what is done with it ---
 
-    def save(self, path: str | Path) -> Path:
-        """Where the motion was written: HDF5 in netCDF-4 layout, for `kinegrad.load` and for xarray."""
+    def save(self, path: str | Path, *, reactions: bool = False) -> Path:
+        """Where the motion was written, on request with reactions: HDF5 in netCDF-4 layout, for `kinegrad.load` and xarray."""
         from kinegrad.results import save
 
-        return save(self, path)
+        return save(self, path, reactions)
 
     def plot(self, *names: str, path: str | Path | None = None):
         """A matplotlib figure of markers, coordinates, energies and constraint violations.

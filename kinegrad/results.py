@@ -46,12 +46,14 @@ def check_writable(path: str | Path) -> Path:
     return path
 
 
-def save(motion: Motion, path: str | Path) -> Path:
+def save(motion: Motion, path: str | Path, reactions: bool = False) -> Path:
     """Where `motion` was written; a file that was there is replaced, and only by a complete one."""
+    if motion.formulation is None:
+        raise KinegradError("A motion that was given or driven has no formulation and is not saved; simulate the model.")
     path = check_writable(path)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        _write(motion, part)
+        _write(motion, part, reactions)
         os.replace(part, path)
     except OSError as error:
         raise KinegradError(f"{str(path)!r} cannot be written: {_reason(error)}; name another file.") from None
@@ -60,7 +62,7 @@ def save(motion: Motion, path: str | Path) -> Path:
     return path
 
 
-def _write(motion: Motion, path: Path) -> None:
+def _write(motion: Motion, path: Path, reactions: bool) -> None:
     import h5py
 
     system = motion.system
@@ -106,6 +108,8 @@ def _write(motion: Motion, path: Path) -> None:
             layout.variable("step_size", (steps,), motion.hs, "s", "step sizes")
         layout.variable("iterations", (steps,), motion.iterations, "1", "Newton iterations of each step or interval")
         layout.variable("flags", (steps,), motion.flags, "1", "projections: 1 velocity, 2 acceleration")
+        if reactions:
+            _write_reactions(layout, motion.reactions())
         layout.text("model", system.model.to_yaml(), "the model file")
 
         file.attrs.update(
@@ -127,6 +131,21 @@ def _write(motion: Motion, path: Path) -> None:
             status=motion.status,
             status_text=_status_text(motion.status),
         )
+
+
+def _write_reactions(layout: _Layout, reactions) -> None:
+    """Force and moment by time and joint, what is unique of them, and the forces of drivers."""
+    layout.dimension("joint", list(reactions), "names of the joints and constraints that have reactions")
+    layout.dimension("measure", list(reactions.forces), "names of drivers and of other constraints of measures")
+    where = "on the second body, at the first marker, global components"
+    for part, kind, unit in ((slice(0, 3), "force", "N"), (slice(3, 6), "moment", "N m")):
+        values = np.stack([x[:, part] for x in reactions.values()], axis=1) if len(reactions) else ()
+        layout.variable(f"reaction_{kind}", ("time", "joint", "xyz"), values, unit, f"{kind} {where}")
+        flags = [unique[part].astype(np.int8) for unique in reactions.unique.values()]
+        text = f"1 where the {kind} follows from the equations, 0 where redundant constraints share it"
+        layout.variable(f"reaction_{kind}_unique", ("joint", "xyz"), flags, "1", text)
+    forces = np.stack(list(reactions.forces.values()), axis=1) if reactions.forces else ()
+    layout.variable("measure_force", ("time", "measure"), forces, "N or N m", "forces of drivers, along their measures")
 
 
 class _Layout:

@@ -126,10 +126,10 @@ class Job:
             sentence = f"{error.problems[0].sentence} The motion up to then is in {str(self.out)!r}."
             raise SimulationError(Problem(sentence), motion=error.motion) from None
 
-    def write(self, motion: Motion) -> None:
+    def write(self, motion: Motion, reactions: bool = False) -> None:
         """Save and draw the motion where that was asked for."""
         if self.out is not None:
-            motion.save(self.out)
+            motion.save(self.out, reactions=reactions)
         if self.plot is not None:
             motion.plot(path=self.plot)
 
@@ -167,11 +167,11 @@ def prepare(
         "t_end": choices.t_end,
         "output_step": choices.output_step,
     }
-    out, plot = _check_files(out, plot, keep)
+    out, plot = check_files(out, plot, keep)
     return Job(joint(model, cut=cut, body_point=choices.body_point), arguments, out, plot)
 
 
-def _check_files(out: Path | None, plot: Path | None, keep: Sequence[Path]) -> tuple[Path | None, Path | None]:
+def check_files(out: Path | None, plot: Path | None, keep: Sequence[Path]) -> tuple[Path | None, Path | None]:
     """The paths of the files to write, after a look whether they can be written."""
     from kinegrad.plots import check_suffix
     from kinegrad.results import check_writable

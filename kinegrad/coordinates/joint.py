@@ -101,7 +101,7 @@ class Lowering:
             parameters=self.parameters, slots=slots, rho=self.rho, coordinates=tuple(self.names),
             rows=rows_of(e.row_names[:m], list(range(m))), freedoms=tuple(e.freedoms), objectives=objectives,
             markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, cut=self.tree.cut, tree=self.tree,
-            index=dict(self.index), euler=dict(self.euler),
+            index=dict(self.index), euler=dict(self.euler), bodies=body_motion,
         )  # fmt: skip
         from kinegrad.coordinates.null_rows import without_null_rows
 
@@ -340,6 +340,16 @@ def arrays(
     }
     result["node"]["A"][0] = np.eye(3).ravel()
     return result
+
+
+def body_motion(system: System, work) -> tuple[np.ndarray, ...]:
+    """A (b, 3, 3), r (b, 3), V (b, 6), a (b, 6) of the bodies, from the nodes that carry them."""
+    place = [system.tables["place"][body] for body in system.model.bodies]
+    tips, s = [tip for tip, _ in place], work["s"]
+    A, r, V, a = (work["node"][name][tips] for name in ("A", "r", "V", "a"))
+    A = A.reshape(-1, 3, 3)
+    back = np.array([s[ref : ref + 3] for _, ref in place])
+    return A, r - np.einsum("bij,bj->bi", A, back), V, a
 
 
 def _last(node: dict) -> int:

@@ -53,6 +53,9 @@ class System:
         Values of the independent parameters.
     body_point : str
         In joint coordinates: the point at which the motion of each body is taken, "origin" or "com".
+    bodies : callable
+        ``bodies(system, work)`` gives A, r, V, a of the bodies in the order of the model: orientation and origin of their
+        frames, motion about the global origin and its rate, after OBSERVE.
     """
 
     model: object
@@ -76,6 +79,7 @@ class System:
     index: dict[tuple[str, str], int] = field(default_factory=dict)
     euler: dict[str, tuple[int, float]] = field(default_factory=dict)
     body_point: str = "origin"
+    bodies: Callable | None = None
 
     @property
     def n(self) -> int:

@@ -102,6 +102,8 @@ def gradient(
     """
     if method not in METHODS:
         raise KinegradError(f"{method!r} is no method; choose from {', '.join(METHODS)}.")
+    if motion.formulation is None:
+        raise KinegradError("A motion that was given or driven cannot be differentiated; simulate the model.")
     system = motion.system
     labels = labels_of(system, wrt, every_slot)
     if not system.objectives:
