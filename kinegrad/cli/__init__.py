@@ -18,7 +18,7 @@ import kinegrad
 from kinegrad.cli import contract
 
 #: Each is a module of this package with a function of the same name.
-COMMANDS = ("demo", "check", "run", "gradient", "bench", "schema", "precompile")
+COMMANDS = ("demo", "check", "run", "gradient", "view", "bench", "schema", "precompile")
 
 app = typer.Typer(
     add_completion=False,

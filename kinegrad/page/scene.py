@@ -87,6 +87,7 @@ class _Scene:
                 if element.type == kind
             ],
             "radius": self.solids.radius,
+            "symbol": self.solids.symbol,
             "low": self.low.tolist(),
             "high": self.high.tolist(),
             "up": self._up(),

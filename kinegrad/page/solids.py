@@ -22,7 +22,8 @@ GROUND = "ground"
 SAME = 1e-9  # points nearer than this, of the size of the body, are one
 SLIDES = ("prismatic", "cylindrical")
 THICKNESS = 0.03  # radius of a rod, of the median length of all rods
-THIN, THICK = 0.0012, 0.012  # limits of that radius, of the size of the scene
+SYMBOL = 0.08  # what joints are drawn to the scale of, of the median length, at most the radius of a rod
+THIN, THICK = 0.0025, 0.012  # limits of that radius, of the size of the scene
 
 
 class Solids:
@@ -42,6 +43,7 @@ class Solids:
         lengths = [length for body in model.bodies for length in self._lengths(body)]
         median = float(np.median(lengths)) if lengths else 0.1 * size
         self.radius = float(np.clip(THICKNESS * median, THIN * size, THICK * size)) or 0.01
+        self.symbol = self.radius * float(np.clip(SYMBOL * median / self.radius, 0.5, 1.0))
 
     def of(self, body: str) -> list[dict]:
         """The solids of a body; the ground has those that are given."""

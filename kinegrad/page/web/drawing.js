@@ -120,7 +120,7 @@ class Drawing {
   }
 
   putJoint(put, joint, travel, theme) {
-    const r = this.scene.radius;
+    const r = this.scene.symbol;
     const [a, b] = joint.ends.map((end) => this.at(end));
     const first = this.current[joint.ends[0].body];
     const second = this.current[joint.ends[1].body];
