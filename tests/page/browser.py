@@ -5,11 +5,18 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 PATIENCE = 60.0  # seconds for one answer
+#: The browser reads commands from descriptor 3 and writes answers to 4.
+START = """import os, sys
+read, write = (os.dup2(int(fd), 20 + k) for k, fd in enumerate(sys.argv[1:3]))
+os.dup2(read, 3), os.dup2(write, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find():
@@ -29,10 +36,9 @@ class Browser:
             "--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe", "--mute-audio",
             f"--user-data-dir={profile}", *options, "about:blank",
         ]  # fmt: skip
-        # the browser reads commands from descriptor 3 and writes answers to 4
-        shell = ["sh", "-c", f'exec "$@" 3<&{read_there} 4>&{write_there}', "browser", *command]
+        start = [sys.executable, "-c", START, str(read_there), str(write_there), *command]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
-        self.process = subprocess.Popen(shell, pass_fds=(read_there, write_there), **quiet)
+        self.process = subprocess.Popen(start, pass_fds=(read_there, write_there), **quiet)
         os.close(read_there)
         os.close(write_there)
         os.set_blocking(read_here, False)
@@ -99,7 +105,7 @@ class Browser:
 
     # --- what tests do ---
 
-    def open(self, address, width=1280, height=720, dark=False):
+    def open(self, address, width=860, height=480, dark=False):
         """Load a page at a size of the window, and wait until it runs."""
         mobile = width < 600
         size = {"width": width, "height": height, "deviceScaleFactor": 2 if mobile else 1, "mobile": mobile}

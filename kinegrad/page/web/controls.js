@@ -58,8 +58,9 @@ class Controls {
     this.button.addEventListener("click", () => clock.play(!clock.playing));
     this.slider.max = FINENESS;
     this.slider.addEventListener("input", () => {
-      clock.play(false);
-      clock.set(clock.first + (this.slider.value / FINENESS) * (clock.last - clock.first));
+      const time = clock.first + (this.slider.value / FINENESS) * (clock.last - clock.first);
+      clock.play(false); // shows the time as it was, also on the slider
+      clock.set(time);
     });
     this.speed.addEventListener("change", () => (clock.speed = Number(this.speed.value)));
     document.addEventListener("keydown", (event) => this.key(event));
