@@ -10,14 +10,17 @@ INK = """(() => {
   const { page } = kinegrad;
   page.draw();
   const copy = document.createElement("canvas");
-  [copy.width, copy.height] = [page.view.canvas.width, page.view.canvas.height];
-  const context = copy.getContext("2d");
-  context.drawImage(page.view.canvas, 0, 0);
+  [copy.width, copy.height] = [page.view.canvas.width / 2, page.view.canvas.height / 2];
+  const context = copy.getContext("2d", { willReadFrequently: true });
+  context.drawImage(page.view.canvas, 0, 0, copy.width, copy.height);
   const data = context.getImageData(0, 0, copy.width, copy.height).data;
-  const back = page.theme.background.map((x) => 255 * x);
+  const [r, g, b] = page.theme.background.map((x) => 255 * x);
   let count = 0, sum = 0;
   for (let k = 0; k < data.length; k += 4)
-    if ([0, 1, 2].some((i) => Math.abs(data[k + i] - back[i]) > 24)) { count++; sum = (sum * 31 + k) % 1000003; }
+    if (Math.abs(data[k] - r) + Math.abs(data[k + 1] - g) + Math.abs(data[k + 2] - b) > 40) {
+      count++;
+      sum = (sum * 31 + k) % 1000003;
+    }
   return [count / (data.length / 4), sum];
 })()"""
 
