@@ -203,7 +203,7 @@ class _Scene:
         }
         yield {
             "title": "Coordinates",
-            "choose": True,
+            "choose": "several",
             "series": [
                 {"name": name, "unit": _unit_of(name), "y": packed(motion.q[rows, k])}
                 for k, name in enumerate(self.system.coordinates)
@@ -212,7 +212,7 @@ class _Scene:
         yield {
             "title": "Objectives",
             "note": "what is integrated, or taken at the end",
-            "choose": True,
+            "choose": "one",
             "series": [
                 {
                     "name": name,

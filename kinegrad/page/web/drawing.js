@@ -1,10 +1,19 @@
 // What is drawn at a time: solids by kind with their matrices and colours, and lines. Both views read the same lists.
 
 const PALETTE = ["#4a7fb5", "#e07b39", "#3a9b8c", "#b35fa3", "#d3a02a", "#6b9440", "#c8504f", "#7a6cc9"].map(rgb);
+const BLEND = ["#3f6fb5", "#3a9b8c", "#d3a02a", "#d9643a"].map(rgb);
 const MANY = 24; // bodies from which centres of mass are not shown at first
 const SHOWN = { traces: true, joints: true, centres: true, grid: true, frames: false, names: false };
 const TURNS = 9; // of a spring
 const BETWEEN_TURNS = 14;
+
+// Bodies take colours in turn; many of them blend from one to the next along the file.
+function bodyColour(k, count) {
+  if (count <= 2 * PALETTE.length) return PALETTE[k % PALETTE.length];
+  const at = (k / (count - 1)) * (BLEND.length - 1);
+  const i = Math.min(Math.floor(at), BLEND.length - 2);
+  return mix(BLEND[i], BLEND[i + 1], at - i);
+}
 
 class Drawing {
   constructor(scene) {
@@ -19,7 +28,7 @@ class Drawing {
       solids: body.solids.map((solid) => ({
         kind: solid.kind === "mesh" ? this.addMesh(solid) : solid.kind,
         matrix: solid.matrix,
-        colour: solid.colour ? rgb(solid.colour) : k ? PALETTE[(k - 1) % PALETTE.length] : null,
+        colour: solid.colour ? rgb(solid.colour) : k ? bodyColour(k - 1, this.moving) : null,
       })),
     }));
     this.size = norm(sub(scene.high, scene.low)) || 1;
@@ -174,7 +183,7 @@ class Drawing {
   putTraces(lines) {
     for (const name of this.traced) {
       const path = this.path(name);
-      const colour = PALETTE[(this.marker(name).body + PALETTE.length - 1) % PALETTE.length];
+      const colour = bodyColour(this.marker(name).body - 1, this.moving);
       for (let f = 0; f + 1 < path.length; f++) {
         const past = f < this.frame;
         lines.put(path[f], path[f + 1], colour, past ? 0.85 : 0.22, past ? 1.8 : 1.3);

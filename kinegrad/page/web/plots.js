@@ -163,10 +163,11 @@ class Plots {
     for (const { title, note, log, choose } of drawing.scene.plots) {
       const series = this.curves.get(title);
       const few = series.slice(0, MOST_CURVES);
-      const all = [["", few.length < series.length ? `first ${few.length}` : "all"], ...series.map((s) => [s.name, s.name])];
+      const names = series.map((s) => [s.name, s.name]);
+      const several = ["", few.length < series.length ? `first ${few.length}` : "all"];
       this.add({
         title, note: choose && series.length > 1 ? undefined : note, log,
-        choices: choose && series.length > 1 ? all : undefined,
+        choices: choose && series.length > 1 ? (choose === "one" ? [...names, several] : [several, ...names]) : undefined,
         chosen: (name) => (name ? series.filter((s) => s.name === name) : few),
       });
     }
