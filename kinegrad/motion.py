@@ -243,6 +243,22 @@ class Motion:
 
         return plot(self, names, path)
 
+    def to_html(self, path: str | Path, *, gradient=None, frames: int = 600, folder: str | Path | None = None) -> Path:
+        """Where the animated page of the motion was written: one file that works offline.
+
+        Parameters
+        ----------
+        gradient : Gradient, optional
+            Derivatives to draw as bars beside the motion.
+        frames : int
+            States shown, at most; the motion has more, or fewer.
+        folder : str, optional
+            Where paths of mesh files begin; the current folder by default.
+        """
+        from kinegrad.page.html import to_html
+
+        return to_html(self, path, gradient=gradient, frames=frames, folder=folder)
+
 
 def replay(motion: Motion, rows, with_markers: bool = True) -> dict[str, np.ndarray]:
     """Marker quantities (rows, markers, 3, 3), energies (rows, 3) and constraint violations (rows, 3)."""

@@ -19,8 +19,8 @@ from kinegrad.cli import contract
 
 #: Each is a module of this package with a function of the same name.
 COMMANDS = (
-    "demo", "check", "assemble", "kinematics", "run", "inverse", "equilibrium", "gradient", "compare", "bench",
-    "schema", "precompile",
+    "demo", "check", "assemble", "kinematics", "run", "inverse", "equilibrium", "gradient", "compare", "view",
+    "bench", "schema", "precompile",
 )  # fmt: skip
 
 app = typer.Typer(

@@ -47,6 +47,7 @@ def gradient(
     cut: o.Cut = [],  # noqa: B006
     out: o.Out = None,
     plot: o.Plot = None,
+    html: o.Html = None,
     json: o.Json = False,
 ) -> Report:
     """Differentiate the objectives of a simulation by parameters."""
@@ -58,7 +59,7 @@ def gradient(
     chosen = _method(method, all_, wrt, check)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut)
     choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
-    job = prepare(description, choices, cut, out, plot, keep=[model])
+    job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     system = job.system
     names = _names(wrt) or list(description.design)
     labels = system.parameters.independent if all_ else labels_of(system, names)
@@ -69,7 +70,7 @@ def gradient(
 
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
-    job.write(motion)
+    job.write_data(motion)
     short = job.simulate(t_end=min(motion.t_end, 2.0 * motion.step), step=motion.step, output_step=motion.step)
     differentiate(short, wrt=labels, method=chosen, every_slot=all_)  # loads the compiled code before the clock starts
     with Progress("Gradient") as progress:
@@ -81,6 +82,7 @@ def gradient(
         "cpu_s": result.cpu_s,
         "simulation_cpu_s": result.simulation_cpu_s,
     }
+    job.write_page(motion, result)
     good = True
     if check:
         good = _add_check(data, result, names, labels)

@@ -112,6 +112,8 @@ class Job:
     arguments: dict[str, Any]
     out: Path | None = None
     plot: Path | None = None
+    html: Path | None = None
+    folder: Path = Path()
 
     def simulate(self, progress: Callable[[float], None] | None = None, **changes: Any) -> Motion:
         """The motion; what was done before a failure is saved, and the sentence tells where."""
@@ -128,16 +130,26 @@ class Job:
 
     def write(self, motion: Motion, reactions: bool = False) -> None:
         """Save and draw the motion where that was asked for."""
+        self.write_data(motion, reactions)
+        self.write_page(motion)
+
+    def write_data(self, motion: Motion, reactions: bool = False) -> None:
+        """Save the motion, and draw its figure, where that was asked for."""
         if self.out is not None:
             motion.save(self.out, reactions=reactions)
         if self.plot is not None:
             motion.plot(path=self.plot)
 
+    def write_page(self, motion: Motion, gradient=None) -> None:
+        """Write the animated page where that was asked for."""
+        if self.html is not None:
+            motion.to_html(self.html, gradient=gradient, folder=self.folder)
+
     def show_files(self, console) -> None:
         """Tell where files were written."""
         from rich.text import Text
 
-        for what, path in (("motion", self.out), ("figure", self.plot)):
+        for what, path in (("motion", self.out), ("figure", self.plot), ("page", self.html)):
             if path is not None:
                 console.print(Text(f"The {what} is in {path}."))
 
@@ -148,6 +160,7 @@ def prepare(
     cut: Sequence[str],
     out: Path | None,
     plot: Path | None,
+    html: Path | None = None,
     keep: Sequence[Path] = (),
 ) -> Job:
     """A job with everything checked that can be checked before it starts.
@@ -155,7 +168,7 @@ def prepare(
     Parameters
     ----------
     keep : paths
-        Files that must not be overwritten, such as the model.
+        Files that must not be overwritten, such as the model; mesh files are looked for from the folder of the first.
     """
     from kinegrad.coordinates.joint import joint
 
@@ -167,26 +180,27 @@ def prepare(
         "t_end": choices.t_end,
         "output_step": choices.output_step,
     }
-    out, plot = check_files(out, plot, keep)
-    return Job(joint(model, cut=cut, body_point=choices.body_point), arguments, out, plot)
+    check_files({"--out": out, "--plot": plot, "--html": html}, keep)
+    folder = keep[0].parent if keep else Path()
+    return Job(joint(model, cut=cut, body_point=choices.body_point), arguments, out, plot, html, folder)
 
 
-def check_files(out: Path | None, plot: Path | None, keep: Sequence[Path]) -> tuple[Path | None, Path | None]:
-    """The paths of the files to write, after a look whether they can be written."""
-    from kinegrad.plots import check_suffix
+def check_files(files: dict[str, Path | None], keep: Sequence[Path]) -> None:
+    """Look whether the files to write, by option, have names of their kind, can be written, and are different ones."""
+    from kinegrad.page.html import check_suffix as check_page
+    from kinegrad.plots import check_suffix as check_figure
     from kinegrad.results import check_writable
 
-    if plot is not None:
-        check_suffix(plot)
     taken = {path.resolve(): "the model" for path in keep}
-    for option, path in (("--out", out), ("--plot", plot)):
+    for option, path in files.items():
         if path is None:
             continue
+        if option in ("--plot", "--html"):
+            (check_figure if option == "--plot" else check_page)(path)
         found = check_writable(path)
         if found in taken:
             raise KinegradError(f"{option} {str(path)!r} would overwrite {taken[found]}; name another file.")
-        taken[found] = "what --out writes"
-    return out, plot
+        taken[found] = f"what {option} writes"
 
 
 def warn(sentence: str) -> None:

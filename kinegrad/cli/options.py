@@ -49,6 +49,9 @@ Tolerance = Annotated[float | None, typer.Option("--tolerance", metavar="E", hel
 Penalty = Annotated[float | None, typer.Option("--penalty", metavar="A", help="Penalty factor of the constraints.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.nc", help="Save the motion (HDF5, netCDF-4 layout).")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the motion (png, pdf or svg).")]
+Html = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE.html", help="Write the animated page, one file that works offline.")
+]
 Reactions = Annotated[
     bool,
     typer.Option("--reactions", help="Also give the reactions of all joints: at the end, and in the file of --out."),

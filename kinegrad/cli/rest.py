@@ -19,7 +19,7 @@ def driven_job(
     from kinegrad.coordinates.joint import joint
 
     Choices(**times).check(model)
-    _, plot = check_files(None, plot, [keep])
+    check_files({"--plot": plot}, [keep])
     return Job(joint(model, cut=cut), dict(times), None, plot)
 
 

@@ -28,6 +28,7 @@ def run(
     cut: o.Cut = [],  # noqa: B006
     out: o.Out = None,
     plot: o.Plot = None,
+    html: o.Html = None,
     reactions: o.Reactions = False,
     json: o.Json = False,
 ) -> Report:
@@ -37,7 +38,7 @@ def run(
 
     description = o.load_model(model, variant, set_)
     choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
-    job = prepare(description, choices, cut, out, plot, keep=[model])
+    job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
     job.write(motion, reactions)

@@ -22,6 +22,7 @@ from kinegrad.model.evaluation import Evaluation
 from kinegrad.model.forces import Force, Spline, Torque
 from kinegrad.model.names import Reference
 from kinegrad.model.parameters import Parameters
+from kinegrad.model.shapes import shapes_of
 from kinegrad.model.values import identifier_problem, show
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def find(model: Model, broken: Broken) -> list[Finding]:
         checks.parameters,
         checks.design_and_variants,
         checks.markers,
+        checks.shapes,
         checks.measured,
         checks.starts,
         checks.driven_twice,
@@ -183,6 +185,20 @@ class Checks:
         elif wanted == "vector" and kind != "vector":
             self.add(path, f"names {name!r}, which is a {kind}; name a vector, written {{vector: [x, y, z]}}.")
         return body
+
+    def shapes(self):
+        """Markers named by shapes are points of their body, two different ones."""
+        holders = {("ground",): self.model.ground} | {("bodies", n): body for n, body in self.model.bodies.items()}
+        for path, holder in holders.items():
+            for i, shape in enumerate(shapes_of(holder)):
+                place = (
+                    (*path, "shape", i, "between") if isinstance(holder.shape, tuple) else (*path, "shape", "between")
+                )
+                ends = getattr(shape, "between", None) or ()
+                for k, name in enumerate(ends):
+                    self.marker((*place, k), f"{path[-1]}.{name}", "point")
+                if len(ends) == 2 and ends[0] == ends[1]:
+                    self.add(place, f"names the marker {ends[0]!r} twice; name two markers.")
 
     def measured(self):
         """Measures named by forces, constraints and drivers exist."""

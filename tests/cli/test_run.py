@@ -112,7 +112,7 @@ def test_a_failed_run_is_saved_as_far_as_it_went(command, report, pendulum, tmp_
         (["--plot", "figure.txt"], ["figure.txt", ".png"]),
         (["--out", "model.yaml"], ["model.yaml", "overwrite the model"]),
         (["--out", "a.png", "--plot", "./a.png"], ["--plot", "overwrite"]),
-        (["--html", "a.html"], ["--html"]),
+        (["--html", "page.txt"], ["page.txt", ".html"]),
     ],
 )
 def test_refused_by_name_before_anything_runs(command, pendulum, monkeypatch, tmp_path, options, named):
