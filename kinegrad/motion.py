@@ -46,8 +46,10 @@ class Motion:
     t : (k,) array
         Times of the states that were kept.
     objectives : dict of name to value
-    iterations, flags : (steps,) arrays
-        Newton iterations of each step, and which projections it ran (1 velocity, 2 acceleration).
+    iterations : (steps,) array
+        Newton iterations of each step.
+    flags : (steps,) array
+        Which projections each step ran (1 velocity, 2 acceleration).
     status : int
         0, or why the run stopped early (`kinegrad.kernels.status`).
     cpu_s : float
@@ -136,7 +138,7 @@ class Motion:
 
     @property
     def constraint_violation(self) -> np.ndarray:
-        """(k, 3) largest |Phi|, |Phid|, |Phidd| at every state kept."""
+        """(k, 3) largest `|Phi|`, `|Phid|`, `|Phidd|` at every state kept."""
         return self._summary["violation"]
 
     def at_end(self) -> dict[str, MarkerMotion]:

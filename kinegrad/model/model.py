@@ -111,7 +111,9 @@ class Model:
         Parameters that a gradient is taken by unless others are named.
     variants : Section of {parameter: value}
     ground : Ground
-    bodies, joints, forces, constraints, measures, drivers, degrees_of_freedom, objectives : Section
+    bodies : Section of Body
+        The others are alike: `joints`, `forces`, `constraints`, `measures`, `drivers`, `degrees_of_freedom`,
+        `objectives`.
     simulation : Simulation
     """
 

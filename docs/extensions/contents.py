@@ -1,0 +1,27 @@
+"""The table of contents, from the lists of index.md: each section a group, each linked page an entry.
+
+So that a new page is linked once, in index.md, which also reads well without a site.
+"""
+
+from __future__ import annotations
+
+import re
+
+ENTRY = re.compile(r"^- \[[^\]]+\]\(([\w/]+)\.md\)", re.MULTILINE)
+
+
+def add_toctrees(app, docname: str, source: list[str]) -> None:
+    """Append a hidden toctree for each section of the index."""
+    if docname != "index":
+        return
+    for section in re.split(r"^## ", source[0], flags=re.MULTILINE)[1:]:
+        pages = [page for page in ENTRY.findall(section) if page != "index"]
+        if pages:
+            options = f":hidden:\n:caption: {section.splitlines()[0]}\n"
+            source[0] += "\n".join(["\n\n```{toctree}", options, *pages, "```\n"])
+
+
+def setup(app) -> dict:
+    """Register with Sphinx, after links to pages of the repository are those of the site."""
+    app.connect("source-read", add_toctrees, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
