@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,6 +25,10 @@ Method = Annotated[
 Wrt = Annotated[list[str], typer.Option("--wrt", metavar="A,B", help="Parameters; the design of the file by default.")]
 Objectives = Annotated[list[str], typer.Option("--objective", metavar="P", help="Only this one; may be repeated.")]
 All = Annotated[bool, typer.Option("--all", help="Differentiate by every number of the model.")]
+GradientPlot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE.png", help="Draw relative sensitivities and the gradient by time."),
+]
 Check = Annotated[bool, typer.Option("--check", help="Compare with differences of simulations.")]
 
 
@@ -46,7 +52,7 @@ def gradient(
     variant: o.Variant = None,
     cut: o.Cut = [],  # noqa: B006
     out: o.Out = None,
-    plot: o.Plot = None,
+    plot: GradientPlot = None,
     json: o.Json = False,
 ) -> Report:
     """Differentiate the objectives of a simulation by parameters."""
@@ -69,11 +75,16 @@ def gradient(
 
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
-    job.write(motion)
+    replace(job, plot=None).write(motion)  # the figure is that of the gradient
     short = job.simulate(t_end=min(motion.t_end, 2.0 * motion.step), step=motion.step, output_step=motion.step)
     differentiate(short, wrt=labels, method=chosen, every_slot=all_)  # loads the compiled code before the clock starts
     with Progress("Gradient") as progress:
-        result = differentiate(motion, wrt=labels, method=chosen, every_slot=all_, progress=progress)
+        result = differentiate(
+            motion, wrt=labels, method=chosen, every_slot=all_, progress=progress,
+            history=chosen == "direct" and job.plot is not None,
+        )  # fmt: skip
+    if job.plot is not None:
+        result.plot(job.plot)
     data = {
         "objectives": {name: float(value) for name, value in result.values.items()},
         "gradient": result.by_number() if all_ else _by_name(system, names, result.values, result.matrix),

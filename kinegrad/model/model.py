@@ -170,6 +170,12 @@ class Model:
         counts = ", ".join(f"{len(getattr(self, key))} {key}" for key in ("bodies", "joints", "forces", "parameters"))
         return f"<Model {self.title!r}: {counts}>"
 
+    def _repr_html_(self) -> str:
+        """A summary for notebooks, with a picture."""
+        from kinegrad.model.display import model_html
+
+        return model_html(self)
+
     # --- files ---
 
     @classmethod
