@@ -1,6 +1,8 @@
-"""Labels of equations become links: (ALI-3) on any page, and in docstrings, leads to the row that defines it.
+"""Theory pages as they should read: labels of equations are links, and formulas are set as text with subscripts.
 
-A label is defined as `tests/test_docs_labels.py` reads it: the first cell of a table row, or bold text, on a theory page.
+(ALI-3) on any page, and in docstrings, leads to the row that defines it: the first cell of a table row, or bold text, on a
+theory page, as `tests/test_docs_labels.py` reads it. A formula is inline code with a letter beyond ASCII or, on a theory
+page, with an equals sign.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
+SUBSCRIPT = re.compile(r"_([0-9A-Za-zΑ-Ωα-ωϖς]{1,3}(?:,[a-zα-ω])?)(?![0-9A-Za-zΑ-Ωα-ω_])")
+LETTER = re.compile(r"(?<![\w])\w[^\w\s]?_[0-9A-Za-zΑ-ω]{1,3}(?![0-9A-Za-z_])")  # a letter with a subscript, in prose
+CODE = {nodes.literal, nodes.literal_block, nodes.reference, nodes.title, nodes.comment, nodes.raw}
 LABEL = re.compile(r"\b([A-Z]{2,3}-\d+)\b")
 
 
@@ -26,16 +31,37 @@ def _defined_by(node: nodes.Node) -> str | None:
 
 
 def collect(app, doctree: nodes.document) -> None:
-    """Give the place that defines a label an anchor, and remember it."""
+    """Set formulas; give the place that defines a label an anchor, and remember it."""
     page = app.env.docname
-    if not page.startswith("theory/"):
+    theory = page.startswith("theory/")
+    for literal in list(doctree.findall(nodes.literal)):
+        if not literal.astext().isascii() or (theory and " = " in literal.astext()):
+            literal["classes"].append("formula")
+            literal.children = _with_subscripts(literal.astext(), literal)
+    if not theory:
         return
+    for text in list(doctree.findall(nodes.Text)):
+        if not {type(n) for n in _ancestors(text)} & CODE and LETTER.search(text.astext()):
+            text.parent.replace(text, _with_subscripts(text.astext(), text.parent))
     for node in list(doctree.findall(lambda n: isinstance(n, nodes.entry | nodes.strong))):
         label = _defined_by(node)
         if label:
             node["ids"].append(f"eq-{label.lower()}")
             node["classes"].append("equation-label")
             _places(app.env)[label] = page
+
+
+def _with_subscripts(text: str, parent: nodes.Element) -> list[nodes.Node]:
+    """The text in pieces, with subscripts in place of Φ_q and the like."""
+    pieces: list[nodes.Node] = []
+    end = 0
+    for match in SUBSCRIPT.finditer(text):
+        pieces += [nodes.Text(text[end : match.start()]), nodes.subscript("", match[1])]
+        end = match.end()
+    pieces.append(nodes.Text(text[end:]))
+    for piece in pieces:
+        piece.parent = parent
+    return pieces
 
 
 def _places(env) -> dict[str, str]:
@@ -52,7 +78,7 @@ class LinkLabels(SphinxPostTransform):
     def run(self, **_):
         for text in list(self.document.findall(nodes.Text)):
             within = {type(n) for n in _ancestors(text)}
-            if within & {nodes.literal, nodes.literal_block, nodes.reference, nodes.title}:
+            if within & CODE:
                 continue
             pieces = LABEL.split(text.astext())
             if len(pieces) == 1 or any("equation-label" in n.get("classes", ()) for n in _ancestors(text)):

@@ -29,7 +29,11 @@ def run(
     plot: o.Plot = None,
     json: o.Json = False,
 ) -> Report:
-    """Simulate a model, and tell where its markers are at the end."""
+    """Simulate a model, and tell where its markers are at the end.
+
+    What is not given here is taken from `simulation` in the file. Example:
+    kinegrad run arm.yaml --t-end 2 --plot arm.png
+    """
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
 
