@@ -191,7 +191,7 @@ class Motion:
 
     @property
     def constraint_violation(self) -> np.ndarray:
-        """(k, 3) largest |Phi|, |Phid|, |Phidd| at every state kept."""
+        """(k, 3) largest `|Phi|`, `|Phid|`, `|Phidd|` at every state kept."""
         return self._summary["violation"]
 
     def at_end(self) -> dict[str, MarkerMotion]:
@@ -227,6 +227,31 @@ class Motion:
         from kinegrad.results import save
 
         return save(self, path, reactions)
+
+    def to_dataframe(self, *names: str):
+        """A pandas DataFrame: a row for each state kept, indexed by time, with a column for each quantity.
+
+        Parameters
+        ----------
+        names : str
+            Markers (``body.marker``) and coordinates (``joint.angle``) to take; by default all coordinates and markers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns such as ``hinge.angle``, ``hinge.angle.velocity``, ``rod.tip.x``, ``rod.tip.x.acceleration``, then
+            ``kinetic_energy``, ``potential_energy``, ``work`` and ``violation_position``; ``attrs["units"]`` has their
+            units.
+        """
+        from kinegrad.dataframe import to_dataframe
+
+        return to_dataframe(self, names)
+
+    def _repr_html_(self) -> str:
+        """A summary for notebooks, with a picture."""
+        from kinegrad.display import motion_html
+
+        return motion_html(self)
 
     def plot(self, *names: str, path: str | Path | None = None):
         """A matplotlib figure of markers, coordinates, energies and constraint violations.

@@ -260,7 +260,10 @@ def given_time(system: System, name: str, value) -> float:
     if isinstance(value, Expression):
         value = system.parameters.evaluate(value, system.rho)
     if value is None:
-        raise KinegradError(f"{name} is not given; pass {name}=... or write it under simulation in the model.")
+        raise KinegradError(
+            f"{name} is not given; give --{name.replace('_', '-')} ({name}=... in Python), or write it under simulation "
+            "in the model."
+        )
     value = float(value)
     if not (np.isfinite(value) and value > 0.0):
         raise KinegradError(f"{name} is {value:g}; it must be a finite number larger than zero.")

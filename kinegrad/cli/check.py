@@ -17,7 +17,11 @@ NAMES_SHOWN = 20
 
 
 def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = [], json: Json = False) -> Report:  # noqa: B006
-    """Assemble a model, count its freedoms, and show what it is made of."""
+    """Assemble a model and count its degrees of freedom.
+
+    Also tells what it is made of, the size of its equations, redundant rows and the joints at which loops are cut. Exit
+    code 1 when the degrees of freedom given do not suit it.
+    """
     from kinegrad.cli.mobility import mobility
     from kinegrad.coordinates.joint import joint
 

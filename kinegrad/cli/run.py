@@ -32,7 +32,11 @@ def run(
     reactions: o.Reactions = False,
     json: o.Json = False,
 ) -> Report:
-    """Simulate a model, and tell where its markers are at the end."""
+    """Simulate a model, and tell where its markers are at the end.
+
+    What is not given here is taken from `simulation` in the file. Example:
+    kinegrad run arm.yaml --t-end 2 --plot arm.png
+    """
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
 

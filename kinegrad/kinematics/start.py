@@ -20,6 +20,7 @@ from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics.culprits import culprit
 
 RANK_TOLERANCE = 1e-9
+MOST_SUGGESTED = 3  # degrees of freedom, to a model that gives too few
 POSITION_TOLERANCE = 1e-13
 ACCEPTED = 1e-9  # a residual above this is not assembled
 MAX_ITERATIONS = 60
@@ -144,6 +145,21 @@ def _not_assembled(system: System, residual: np.ndarray, iterations: int, when: 
     )
 
 
+def _suggestion(system: System, J: np.ndarray) -> str:
+    """A few coordinates that may be added to the freedoms given; empty when none are missing or none has a name."""
+    rows, found = J, []
+    rank = least_squares(rows, np.zeros((len(rows), 1)))[1] if len(rows) else 0
+    for k, name in enumerate(system.coordinates):
+        if rank == system.n or len(found) == MOST_SUGGESTED:
+            break
+        more = np.vstack([rows, np.eye(system.n)[k]])
+        higher = least_squares(more, np.zeros((len(more), 1)))[1]
+        if higher > rank and name.rpartition(".")[2] not in ("e0", "e1", "e2", "e3"):
+            rows, rank = more, higher
+            found.append(name)
+    return f", such as {', '.join(found)}" if found else ""
+
+
 def check_freedoms(system: System, work: Workspace) -> None:
     """Raises when degrees_of_freedom are too few, too many or dependent at the assembled position."""
     m = system.m
@@ -155,7 +171,7 @@ def check_freedoms(system: System, work: Workspace) -> None:
     if len(given) != dof:
         raise AssemblyError(
             f"The mechanism has {dof} degrees of freedom and degrees_of_freedom gives {len(given)} ({names}); "
-            f"{'add' if len(given) < dof else 'remove'} {abs(dof - len(given))}."
+            f"{'add' if len(given) < dof else 'remove'} {abs(dof - len(given))}{_suggestion(system, J)}."
         )
     if dof and least_squares(J, np.zeros((len(J), 1)))[1] < system.n:
         raise AssemblyError(

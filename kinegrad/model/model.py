@@ -112,7 +112,9 @@ class Model:
         Parameters that a gradient is taken by unless others are named.
     variants : Section of {parameter: value}
     ground : Ground
-    bodies, joints, forces, constraints, measures, drivers, degrees_of_freedom, objectives : Section
+    bodies : Section of Body
+        The others are alike: `joints`, `forces`, `constraints`, `measures`, `drivers`, `degrees_of_freedom`,
+        `objectives`.
     simulation : Simulation
     """
 
@@ -168,6 +170,12 @@ class Model:
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(getattr(self, key))} {key}" for key in ("bodies", "joints", "forces", "parameters"))
         return f"<Model {self.title!r}: {counts}>"
+
+    def _repr_html_(self) -> str:
+        """A summary for notebooks, with a picture."""
+        from kinegrad.model.display import model_html
+
+        return model_html(self)
 
     # --- files ---
 
