@@ -18,6 +18,7 @@ _PUBLIC = {
     **dict.fromkeys(("Gravity", "Spring", "Force", "Torque", "Spline"), "model.forces"),
     **dict.fromkeys(("Coincidence", "Distance", "Dot", "Angle", "Linear", "Guidance"), "model.constraints"),
     **dict.fromkeys(("Driver", "Freedom", "SphericalStart", "FloatingStart", "Objective"), "model.constraints"),
+    "law": "laws",
     "Simulation": "model.simulation",
     # its equations, and their solution in time
     "joint": "coordinates.joint",
@@ -29,9 +30,17 @@ _PUBLIC = {
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.gradient",
+    # rest, and motions that are given
+    "equilibrium": "statics.equilibrium",
+    "Equilibrium": "statics.equilibrium",
+    "drive": "statics.drive",
+    "inverse": "statics.inverse",
+    "Inverse": "statics.inverse",
+    "Reactions": "reactions.result",
     # tools
     "rotations": None,
     **dict.fromkeys(("KinegradError", "ModelError", "ExpressionError", "AssemblyError", "SimulationError"), "errors"),
+    "DerivativeWarning": "errors",
     "Problem": "errors",
 }
 

@@ -50,7 +50,7 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
             )
         reason = WHY_NOT.get(key, f"{integrator.type!r} is not available with it")
         raise KinegradError(
-            f"{formulation.type} with {integrator.type}: {reason}. Use {' or '.join(can)} with {formulation.type}."
+            f"{formulation.type} with {integrator.type}: {reason}. Use {', '.join(can)} with {formulation.type}."
         )
     return SCHEMES[key](system, options_of(formulation, integrator, system))
 
