@@ -46,6 +46,12 @@ class Inverse:
     def residual(self) -> float:
         return float(self.reactions.residual.max(initial=0.0))
 
+    def sensitivity(self, wrt: Sequence[str] | None = None):
+        """Derivatives of a motion by drivers and of their forces by parameters; see `kinegrad.statics.instants`."""
+        from kinegrad.statics.instants import sensitivity
+
+        return sensitivity(self.motion, wrt)
+
     def __repr__(self) -> str:
         return f"<Inverse: {', '.join(self.forces) or 'no forces'} at {len(self.t)} times to {self.t[-1]:g} s>"
 
