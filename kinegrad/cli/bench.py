@@ -16,7 +16,11 @@ Only = Annotated[str, typer.Option("--only", metavar="WORD", help="Rows whose na
 
 
 def bench(repeats: Repeats = 5, only: Only = "", json: Json = False) -> Report:
-    """Time the five-bar beside Exudyn and MuJoCo, and its gradients; peers that are not installed are left out."""
+    """Time kinegrad beside other programs.
+
+    The linkage of five bars, simulated by kinegrad, Exudyn and MuJoCo, and its gradients; programs that are not installed
+    are left out.
+    """
     from kinegrad.bench.five_bar import machine, run, table
     from kinegrad.cli.progress import Progress
 

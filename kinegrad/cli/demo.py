@@ -21,7 +21,7 @@ PUBLISHED = {
     "psi3": ("221.7", "2437", "-32.51", "-85.70", "-2547"),
 }
 
-Plot = Annotated[Path, typer.Option("--plot", metavar="FILE.png", help="Where the figure goes.")]
+Plot = Annotated[Path, typer.Option("--plot", metavar="FILE.png", help="Where the figure goes (png, pdf or svg).")]
 Html = Annotated[
     Path | None,
     typer.Option("--html", metavar="FILE.html", help="Where the animated page goes; beside the figure by default."),
@@ -29,7 +29,10 @@ Html = Annotated[
 
 
 def demo(plot: Plot = Path("kinegrad_demo.png"), html: Html = None, json: Json = False) -> Report:
-    """Simulate the five-bar linkage for 5 s, and compare its gradient with published numbers."""
+    """Simulate and differentiate a linkage of five bars.
+
+    It moves for 5 s; its gradient, by two methods, is shown beside published numbers, and its motion is drawn and animated.
+    """
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
     from kinegrad.model.model import Model

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kinegrad.errors import ExpressionError, ModelError
 from kinegrad.expressions.graph import Graph, scalarise_number
 from kinegrad.expressions.syntax import RESERVED, Expression
+from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.check_values import find_in_values_of
 from kinegrad.model.constraints import Angle, Dot, Driver, FloatingStart, Freedom, Guidance, Linear, Objective
@@ -406,6 +407,9 @@ def _within(path: tuple, value: Any) -> Iterator[tuple[tuple, Expression]]:
     elif isinstance(value, dict):
         for key, entry in value.items():
             yield from _within((*path, key), entry)
+    elif isinstance(value, Law):
+        for i, entry in enumerate(value.inputs):
+            yield (*path, "arguments", i), entry
     elif isinstance(value, Element):
         for key in type(value).model_fields:
             yield from _within((*path, key), getattr(value, key))
