@@ -1,0 +1,75 @@
+"""Fully recursive dynamics on trees, constraint rows at acceleration level: with Newmark and Runge-Kutta methods.
+
+The accelerations are those of `index1`, computed by sweeps; trajectories and derivatives are its own.
+"""
+
+from __future__ import annotations
+
+from kinegrad.dynamics.acceleration_level import (
+    AccelerationLevelNewmark,
+    AccelerationLevelRungeKutta4,
+    AccelerationLevelRungeKutta54,
+)
+from kinegrad.errors import KinegradError, SimulationError
+from kinegrad.kernels.status import SINGULAR
+
+MANY = 100  # coordinates of a tree from which on dense equations of motion take most of the time
+
+
+class RecursiveScheme:
+    """What the integrators share; goes before a scheme at acceleration level."""
+
+    needs = ()
+    _tree = None
+
+    def __init__(self, system, options):
+        if system.kind != "joint":
+            raise KinegradError(
+                f"The formulation 'recursive' sweeps over a tree of joints; it needs joint coordinates, not {system.kind}."
+            )
+        super().__init__(system, options)
+
+    def begin(self, work, row):
+        tree = self.tree(work)
+        if tree.evaluate() == SINGULAR:
+            raise SimulationError(
+                f"The formulation 'recursive' needs inertia in every motion of the tree before its loops are closed, and "
+                f"{tree.idle_coordinate()!r} has none; give its bodies inertia about that motion, or use the formulation 'index1'."
+            )
+        super().begin(work, row)
+
+    def tree(self, work):
+        """The tree of a workspace, made once for each."""
+        from kinegrad.coordinates.recursive import ConstrainedTree
+
+        tree = self._tree
+        if tree is None or tree.work is not work:
+            self._tree = tree = ConstrainedTree(work, self.opts[1:3])
+        return tree
+
+
+class _RungeKutta(RecursiveScheme):
+    def _advance(self, work, fn, *rest):
+        tree = self.tree(work)
+        return super()._advance(tree, tree.functions(fn), *rest)
+
+
+class RecursiveRungeKutta4(_RungeKutta, AccelerationLevelRungeKutta4):
+    """With the classical Runge-Kutta method."""
+
+
+class RecursiveRungeKutta54(_RungeKutta, AccelerationLevelRungeKutta54):
+    """With Dormand and Prince's method and steps chosen by its error estimate."""
+
+
+class RecursiveNewmark(RecursiveScheme, AccelerationLevelNewmark):
+    """With Newmark's method, by substitution."""
+
+    def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
+        from kinegrad.kernels.formulations.recursive import simulate_newmark
+
+        tree = self.tree(work)
+        return simulate_newmark(
+            tree.functions(fn), tree.pointer, self.system.m, ts, hs, self.opts, self.options["max_iterations"], final, psi,
+            g_last, stride, traj, iterations,
+        )  # fmt: skip
