@@ -34,7 +34,7 @@ class RecursiveScheme:
         if tree.evaluate() == SINGULAR:
             raise SimulationError(
                 f"The formulation 'recursive' needs inertia in every motion of the tree before its loops are closed, and "
-                f"{tree.idle_coordinate()!r} has none; give its bodies inertia about that motion, or use the formulation 'index1'."
+                f"{tree.idle_coordinate()!r} has none; give its bodies inertia there, or use the formulation 'index1'."
             )
         super().begin(work, row)
 
