@@ -6,7 +6,7 @@ from kinegrad.model.model import Model
 
 
 def chain(n, gravity="[0.3, -0.2, -9.81]", more=""):
-    """n links one after the other, turning about x, y, z in turn, stretched out at rest; `more` is appended to the text of the model."""
+    """n links one after the other, turning about x, y, z in turn, stretched out at rest; `more`: further text."""
     axes = ["[1, 0, 0]", "[0, 1, 0]", "[0, 0, 1]"]
     bodies = "\n".join(
         f"  b{i}: {{mass: 1.1, com: [0.05, 0.01, 0.02], inertia: [0.01, 0.02, 0.015, 0.001, 0.002, -0.001], "

@@ -131,7 +131,7 @@ def test_momentum_and_energy_of_a_floating_tree(seed):
     turn = {"rotation": [0.1, 0.2, 0.3], "angular_velocity": [0.5, -0.6, 0.4]}
     model.degrees_of_freedom = {
         **{f"{name}.{part}": {"position": 0.2, "velocity": 0.7} for name, part in bare.index if name != "j0"},
-        **{name: turn for name in bare.euler},
+        **dict.fromkeys(bare.euler, turn),
         "j0": turn | {"position": [0.1, 0, 0.2], "velocity": [0.2, 0.1, -0.3]},
     }
     system = joint(model)
