@@ -9,8 +9,8 @@ NAMES = """
 ALI3P Angle AssemblyError AxisInertia Body Cardan Coincidence Cylindrical Distance Dot Driver ExpressionError
 Fixed Floating FloatingStart Force FrameMarker Freedom Gradient Gravity Ground Guidance Index1 KinegradError Linear
 Link MatrixR Model ModelError Motion Newmark Objective Penalty Planar PointMarker PointMass Pose Prismatic Problem
-Revolute RungeKutta4 RungeKutta54 Screw Simulation SimulationError Spherical SphericalStart Spline Spring Torque
-VectorMarker __version__ box cylinder gradient joint load rod rotations simulate sphere
+Recursive Revolute RungeKutta4 RungeKutta54 Screw Simulation SimulationError Spherical SphericalStart Spline Spring
+Torque VectorMarker __version__ box cylinder gradient joint load rod rotations simulate sphere
 """
 
 

@@ -17,7 +17,7 @@ MODEL = PACKAGE / "data" / "five_bar.yaml"
 STEP, T_END = 1e-3, 5.0
 
 TRAPEZOIDAL = "kinegrad ALI3-P, trapezoidal"
-EXPLICIT = "kinegrad Matrix-R, RK4"
+EXPLICIT = "kinegrad index 1, RK4"
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,19 @@ CONTESTANTS = [
     Contestant(
         name=EXPLICIT,
         package="kinegrad",
-        simulate=lambda: kinegrad_five_bar("MatrixR", "RungeKutta4", STEP, T_END),
+        simulate=lambda: kinegrad_five_bar("Index1", "RungeKutta4", STEP, T_END),
         against=EXPLICIT,
         target="error at most 1e-9 m",
+    ),
+    *(
+        Contestant(
+            name=f"kinegrad {name}, RK4",
+            package="kinegrad",
+            simulate=lambda formulation=formulation: kinegrad_five_bar(formulation, "RungeKutta4", STEP, T_END),
+            against=EXPLICIT,
+            target="error at most 1e-9 m",
+        )
+        for name, formulation in (("Matrix-R", "MatrixR"), ("recursive", "Recursive"))
     ),
     Contestant(
         name="MuJoCo RK4",

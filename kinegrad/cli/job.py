@@ -137,6 +137,7 @@ def prepare(
         Files that must not be overwritten, such as the model.
     """
     from kinegrad.coordinates.joint import joint
+    from kinegrad.dynamics.recursive import advice
 
     choices.check(model)
     arguments = {
@@ -147,7 +148,11 @@ def prepare(
         "output_step": choices.output_step,
     }
     out, plot = _check_files(out, plot, keep)
-    return Job(joint(model, cut=cut), arguments, out, plot)
+    system = joint(model, cut=cut)
+    hint = advice(system, arguments["formulation"])
+    if hint:
+        warn(hint)
+    return Job(system, arguments, out, plot)
 
 
 def _check_files(out: Path | None, plot: Path | None, keep: Sequence[Path]) -> tuple[Path | None, Path | None]:

@@ -29,9 +29,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 # What a simulation is done with; without them the file decides.
 Coordinates = Annotated[str | None, typer.Option("--coordinates", metavar="NAME", help="Coordinate set: joint.")]
 Formulation = Annotated[
-    str | None, typer.Option("--formulation", metavar="NAME", help="Formulation: ali3p or matrix-r.")
+    str | None, typer.Option("--formulation", metavar="NAME", help="ali3p, matrix-r, index1, penalty or recursive.")
 ]
-Integrator = Annotated[str | None, typer.Option("--integrator", metavar="NAME", help="Integrator: newmark or rk4.")]
+Integrator = Annotated[
+    str | None, typer.Option("--integrator", metavar="NAME", help="Integrator: newmark, rk4 or rk54.")
+]
 BodyPoint = Annotated[
     str | None, typer.Option("--body-point", metavar="NAME", help="Point that carries each body's motion: com.")
 ]
