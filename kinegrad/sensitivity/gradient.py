@@ -162,8 +162,7 @@ def _start_weights(motion: Motion, final: np.ndarray) -> np.ndarray:
     return np.where(final, 0.0, motion.scheme.start_weight(motion.hs))
 
 
-def _at_start(motion: Motion, ds, wanted=None) -> StartDerivatives:
-    work = motion.system.workspace(ds=ds, s=motion.s, wanted=wanted)
+def _at_start(motion: Motion, work) -> StartDerivatives:
     motion.scheme.resume(work, motion.traj[0])
     work["v"][:], work["a"][:] = work["vp"], work["ap"]
     work["par"][TIME] = motion.ts[0]
@@ -178,8 +177,8 @@ def _direct(motion: Motion, ds: np.ndarray, progress) -> np.ndarray:
     """(o, p) derivatives by the directions ds (ALI-3, MR-3)."""
     system, scheme = motion.system, motion.scheme
     final = _final(system)
-    begin = _at_start(motion, ds)
-    work = begin.work
+    work = system.workspace(ds=ds, s=motion.s)
+    begin = _at_start(motion, work)
     q, v, a = begin.direct()
     n = system.n
     grad = np.zeros((len(final), len(ds)))
@@ -218,9 +217,9 @@ def _adjoint(motion: Motion, wanted: np.ndarray | None, progress) -> np.ndarray:
             raise _failed(motion, status, first + step)
         if progress:
             progress(1.0 - first / len(motion.hs))
-    begin = _at_start(motion, None, wanted)
-    begin.adjoint(*scheme.start_adjoint(begin.work, state, len(final)), _start_weights(motion, final))
-    return work["psi_s"] + begin.work["psi_s"]
+    begin = _at_start(motion, work)
+    begin.adjoint(*scheme.start_adjoint(work, state, len(final)), _start_weights(motion, final))
+    return work["psi_s"].copy()
 
 
 def pieces(steps: int, progress) -> list[tuple[int, int]]:

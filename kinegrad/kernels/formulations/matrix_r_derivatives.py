@@ -27,6 +27,7 @@ from kinegrad.kernels.formulations.matrix_r import (
 )
 from kinegrad.kernels.formulations.runge_kutta import load_stage
 from kinegrad.kernels.jit import entry, kernel
+from kinegrad.kernels.lanes import spread4
 from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4
 from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, TIME, WEIGHT
 from kinegrad.kernels.status import OK
@@ -117,7 +118,7 @@ def tangent4(M, C, R_z, K, Phi_z, Phid, Phidd, m, n, e, b, gh, N, d, R, W, Y, T,
     minus4(C, n, n, 1.0, vk, r1)
     minus4(M, n, n, 1.0, ak, r1)
     for k in range(nd):
-        s = (0.0, 0.0, 0.0, 0.0)
+        s = spread4(0.0)
         for i in range(n):
             s = axpy4(R[k, i], get4(r1, i), s)
         put4(A, k, s)
@@ -424,8 +425,8 @@ def seed_stage(i, h, Z, Zd, Zn, Vn, zz, vz, zs, vs, A, nd):
     """
     if i == 4:
         for k in range(nd):
-            put4(zs, k, (0.0, 0.0, 0.0, 0.0))
-            put4(vs, k, (0.0, 0.0, 0.0, 0.0))
+            put4(zs, k, spread4(0.0))
+            put4(vs, k, spread4(0.0))
         clear4(A)
         return
     if i == 3:
@@ -439,7 +440,7 @@ def seed_stage(i, h, Z, Zd, Zn, Vn, zz, vz, zs, vs, A, nd):
     for k in range(nd):
         z = get4(Z, k)
         v = get4(Zd, k)
-        put4(zs, k, (0.0, 0.0, 0.0, 0.0))
+        put4(zs, k, spread4(0.0))
         put4(vs, k, axpy4(part, get4(zz, k), mul4(weight, z)))
         put4(A, k, axpy4(part, get4(vz, k), mul4(weight, v)))
 
