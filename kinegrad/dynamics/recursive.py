@@ -1,4 +1,4 @@
-"""Fully recursive dynamics on trees, constraint rows at acceleration level: with Newmark and Runge-Kutta methods.
+"""Fully recursive dynamics on trees, constraint rows at acceleration level: with the Newmark family and Runge-Kutta methods.
 
 The accelerations are those of `index1`, computed by sweeps; trajectories and derivatives are its own.
 """
@@ -40,14 +40,14 @@ class RecursiveScheme:
             )
         super().__init__(system, options)
 
-    def begin(self, work, row):
+    def begin(self, work):
         tree = self.tree(work)
         if tree.evaluate() == SINGULAR:
             raise SimulationError(
                 f"The formulation 'recursive' needs inertia in every motion of the tree before its loops are closed, and "
                 f"{tree.idle_coordinate()!r} has none; give its bodies inertia there, or use the formulation 'index1'."
             )
-        super().begin(work, row)
+        super().begin(work)
 
     def tree(self, work):
         """The tree of a workspace, made once for each."""
@@ -74,13 +74,13 @@ class RecursiveRungeKutta54(_RungeKutta, AccelerationLevelRungeKutta54):
 
 
 class RecursiveNewmark(RecursiveScheme, AccelerationLevelNewmark):
-    """With Newmark's method, by substitution."""
+    """With Newmark, HHT or generalized-alpha, by substitution."""
 
     def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
         from kinegrad.kernels.formulations.recursive import simulate_newmark
 
         tree = self.tree(work)
         return simulate_newmark(
-            tree.functions(fn), tree.pointer, self.system.m, ts, hs, self.opts, self.options["max_iterations"], final, psi,
-            g_last, stride, traj, iterations,
+            tree.functions(fn), tree.pointer, self.system.m, ts, hs, self.opts, self.family, self.auxiliary,
+            self.options["max_iterations"], final, psi, g_last, stride, traj, iterations,
         )  # fmt: skip

@@ -33,6 +33,8 @@ SCHEMES = {
     ("penalty", "rk4"): AccelerationLevelRungeKutta4,
     ("penalty", "rk54"): AccelerationLevelRungeKutta54,
     ("recursive", "newmark"): RecursiveNewmark,
+    ("recursive", "hht"): RecursiveNewmark,
+    ("recursive", "generalized-alpha"): RecursiveNewmark,
     ("recursive", "rk4"): RecursiveRungeKutta4,
     ("recursive", "rk54"): RecursiveRungeKutta54,
 }

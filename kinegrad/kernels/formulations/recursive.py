@@ -1,15 +1,16 @@
-"""Newmark's method with accelerations from sweeps: the equation of a step is solved by substitution (REC-13).
+"""Newmark, HHT and generalized-alpha with accelerations from sweeps: a step is solved by substitution (REC-13).
 
-At the end of a step a = α(q~ + βh² a, v~ + γh a), α(q, v) being the accelerations of the constrained tree.  No matrix of
-size n is formed; in return the step must be short against the periods of the motion, or rounds of substitution do not
-converge.
+At the end of a step a = α(q~ + b a, v~ + gh a) with q~, v~, b, gh of (NMF-1), α(q, v) being the accelerations of the
+constrained tree.  No matrix of size n is formed; in return the step must be short against the periods of the motion, or
+rounds of substitution do not converge.
 
-Rows of a trajectory: q, v, a, lam of the state.
+Rows of a trajectory: q, v, a, lam of the state, then the auxiliary acceleration where there is one.
 """
 
 import numpy as np
 
-from kinegrad.kernels.formulations.acceleration_level import BETA, GAMMA, RATES, TOLERANCE, observe_state
+from kinegrad.kernels.formulations.acceleration_level import RATES, TOLERANCE, observe_state
+from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.runge_kutta import store_stage
 from kinegrad.kernels.jit import entry
 from kinegrad.kernels.products import FREEDOMS, PRODUCTS, STATUS, TIME
@@ -20,19 +21,20 @@ par_, flag_, g_, q_, v_, a_, lam_ = PRODUCTS.viewers(*"par flag g q v a lam".spl
 
 
 @entry(what="recursive dynamics")
-def simulate_newmark(fn, ctx, m, ts, hs, opts, iterations_allowed, final, psi, g_last, stride, traj, iterations):
-    """Status and number of steps done, from the state in the context and the integrands g_last there (REC-13)."""
+def simulate_newmark(
+    fn, ctx, m, ts, hs, opts, family, auxiliary, iterations_allowed, final, psi, g_last, stride, traj, iterations
+):
+    """Status and number of steps done, from the state in the context, the auxiliary acceleration and the integrands g_last
+    there (REC-13)."""
     par, flag, g, q, v, a, lam = par_(ctx), flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     n, dt, tol = q.shape[0], q.dtype, opts[TOLERANCE]
     qt, vt, guess = np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
-        b, gh = opts[BETA] * h * h, opts[GAMMA] * h
+        b, gh = by_acceleration(family, h)
         par[TIME] = ts[step + 1]
-        for i in range(n):
-            qt[i] = q[i] + h * v[i] + (0.5 * h * h - b) * a[i]
-            vt[i] = v[i] + (h - gh) * a[i]
+        predict(family, h, q, v, a, auxiliary, qt, vt)
         done, last = False, 1e300
         for it in range(iterations_allowed):
             for i in range(n):
@@ -53,6 +55,7 @@ def simulate_newmark(fn, ctx, m, ts, hs, opts, iterations_allowed, final, psi, g
             last = e
         if not done and tol > 0.0:
             return NOT_CONVERGED, step
+        complete(family, a, auxiliary)
         for o in range(psi.shape[0]):
             if not final[o]:
                 psi[o] += 0.5 * h * g_last[o]
@@ -61,5 +64,8 @@ def simulate_newmark(fn, ctx, m, ts, hs, opts, iterations_allowed, final, psi, g
             if not final[o]:
                 psi[o] += 0.5 * h * g_last[o]
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
-            store_stage(traj[(step + 1) // stride], 0, q, v, a, lam, m)
+            row = traj[(step + 1) // stride]
+            store_stage(row, 0, q, v, a, lam, m)
+            for i in range(row.shape[0] - 3 * n - m):
+                row[3 * n + m + i] = auxiliary[i]
     return OK, hs.shape[0]
