@@ -35,7 +35,7 @@ from kinegrad.kernels.joint.recursive import (
     run,
 )
 from kinegrad.kernels.joint.recursive_derivatives import forward_derivatives
-from kinegrad.kernels.joint.recursive_rows import CONSTRAINED, rates
+from kinegrad.kernels.joint.recursive_rows import CONSTRAINED, factor, rates, solve_four
 from kinegrad.kernels.products import FREEDOMS, STATUS
 from kinegrad.kernels.records import NORM
 from kinegrad.kernels.table import call_from_python
@@ -144,6 +144,10 @@ def has_loads(arrays) -> bool:
     return len(arrays["mk"]) + len(arrays["law"]) > 0
 
 
+def _followed(fn, *more):
+    return np.append(fn, more) if JIT else [*fn, *more]
+
+
 class ConstrainedTree:
     """The tree of a workspace under all its constraint rows, for the time loops: `rates` fills a = ap, lam and vp (REC-12).
 
@@ -166,9 +170,13 @@ class ConstrainedTree:
             "closing": closing.astype(np.int64),
             "norms": np.stack([norms["row"], norms["i"]], axis=1),
             "stab": np.array(stabilisation, float),
+            "rounds": np.zeros(1, np.int64),
             "X": np.zeros((n, k), number),
-            **{name: np.zeros((k, k), number) for name in ("S", "L")},
+            "L": np.zeros((k, k), number),
             **{name: np.zeros(size, number) for name, size in (("pivot", 2 * k), ("gap", k), ("bias", k))},
+            **{name: np.zeros((n, 4), number) for name in ("right", "out")},
+            **{name: np.zeros((m, 4), number) for name in ("row_right", "row_out")},
+            "gap4": np.zeros((k, 4), number),
         }
         self._context = CONSTRAINED.context(self.arrays)
 
@@ -186,8 +194,12 @@ class ConstrainedTree:
         return linked(arrays, rates, subs, parts)
 
     def functions(self, fn):
-        """The table of functions `fn` with `rates` behind it."""
-        return np.append(fn, self.rates) if JIT else [*fn, self.rates]
+        """The table of functions `fn` with `rates` behind it, for the time loops."""
+        return _followed(fn, self.rates)
+
+    def derivative_functions(self, fn):
+        """The table of functions `fn` with `factor` and `solve_four` behind it, for the sweeps of derivatives."""
+        return _followed(fn, *(f.address if JIT else f for f in (factor, solve_four)))
 
     def evaluate(self) -> int:
         """Status of `rates` at the q, v and time of the workspace."""

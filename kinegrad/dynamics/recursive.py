@@ -60,9 +60,26 @@ class RecursiveScheme:
 
 
 class _RungeKutta(RecursiveScheme):
+    """Explicit stages; their derivatives are solved by sweeps too."""
+
     def _advance(self, work, fn, *rest):
         tree = self.tree(work)
         return super()._advance(tree, tree.functions(fn), *rest)
+
+    def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
+        return self._swept("direct", work, fn, ts, hs, after, final, traj, *state[:2], grad)
+
+    def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
+        return self._swept("adjoint", work, fn, ts, hs, after, final, traj, *state[:2])
+
+    def _swept(self, method, work, fn, ts, hs, after, final, traj, *rest):
+        from kinegrad.kernels.formulations import recursive_derivatives
+
+        tree = self.tree(work)
+        return getattr(recursive_derivatives, method)(
+            tree.derivative_functions(fn), tree.pointer, self.system.m, *self.tableau[:3], ts, hs, after, self.opts, final,
+            traj, *rest,
+        )  # fmt: skip
 
 
 class RecursiveRungeKutta4(_RungeKutta, AccelerationLevelRungeKutta4):

@@ -23,11 +23,14 @@ from kinegrad.kernels.joint.recursive import (
     RECURSIVE,
     a_,
     art_,
+    articulate,
     coord_,
     count_,
     f_,
     flag_,
+    mass_,
     mk_,
+    motion,
     node_,
     q_,
     run_sub,
@@ -39,21 +42,25 @@ from kinegrad.kernels.joint.recursive import (
     zero_,
 )  # fmt: skip
 from kinegrad.kernels.joint.recursive_derivatives import ground_to_leaves, leaves_to_ground
-from kinegrad.kernels.linalg import ldlt, ldlt_solve
+from kinegrad.kernels.lanes import WIDTH
+from kinegrad.kernels.linalg import ldlt, ldlt_solve, ldlt_solve4
 from kinegrad.kernels.products import STATUS
 from kinegrad.kernels.status import NOT_FINITE, OK
 
 # closing: numbers of the rows that the sweeps do not hold; norms: row and first coordinate of those that they do;
-# stab: Ω², 2ξΩ; X: W Jᵀ; S: J W Jᵀ; L, pivot: factors of S + δ; gap: what the rows still ask for.
+# stab: Ω², 2ξΩ; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; rounds: how often they are used; gap: what the rows still ask for.
+# right, row_right; out, row_out: four right-hand sides of the derivatives, and what solves them (REC-14).
 CONSTRAINED = RECURSIVE.extend(
-    [("closing", "i8", 1), ("norms", "i8", 2), ("stab", "f8", 1), ("X", "f8", 2), ("S", "f8", 2), ("L", "f8", 2)]
-    + [("pivot", "f8", 1), ("gap", "f8", 1), ("bias", "f8", 1)]
+    [("closing", "i8", 1), ("norms", "i8", 2), ("stab", "f8", 1), ("X", "f8", 2), ("L", "f8", 2), ("pivot", "f8", 1)]
+    + [("rounds", "i8", 1), ("gap", "f8", 1), ("bias", "f8", 1)]
+    + [("right", "f8", 2), ("row_right", "f8", 2), ("out", "f8", 2), ("row_out", "f8", 2), ("gap4", "f8", 2)]
 )
-closing_, norms_, stab_, X_, S_, L_, pivot_, gap_, bias_ = CONSTRAINED.viewers(
-    *"closing norms stab X S L pivot gap bias".split()
+closing_, norms_, stab_, X_, L_, pivot_, rounds_, gap_, bias_ = CONSTRAINED.viewers(
+    *"closing norms stab X L pivot rounds gap bias".split()
 )
+right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
 work_, rhs_, col_, row_, row_law_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col row row_law vp ap".split())
-lam_, Phi_, Phi_t_, c_, J_ = CONSTRAINED.viewers(*"lam Phi Phi_t c J".split())
+lam_, Phi_, Phi_t_, c_, J_, Phi_z_ = CONSTRAINED.viewers(*"lam Phi Phi_t c J Phi_z".split())
 
 STIFFNESS, DAMPING = range(2)
 # δ of (REC-12) as a part of the mean diagonal of S and of its least entry, rows below a part of the largest apart
@@ -113,6 +120,25 @@ def inverse_times_rows(art, J, closing, Y, W, X):
 
 
 @kernel
+def factor_rows(art, J, closing, Y, W, X, L, d):
+    """Status and rounds; X = W Jᵀ, and the factors of J W Jᵀ + δ in L and d (REC-12)."""
+    inverse_times_rows(art, J, closing, Y, W, X)
+    m, n = closing.shape[0], X.shape[0]
+    for l in range(m):
+        for i in range(l + 1):
+            t = 0.0 * X[0, 0]
+            for k in range(n):
+                t += J[closing[l], k] * X[k, i]
+            L[l, i] = t
+    soft, rounds = softness(L)
+    if rounds == 0:
+        return OK, 0
+    for l in range(m):
+        L[l, l] += soft
+    return ldlt(L, d), rounds
+
+
+@kernel
 def softness(S):
     """δ that lets redundant rows disagree, and the rounds that others need with it (REC-12)."""
     m = S.shape[0]
@@ -135,10 +161,9 @@ def close(ctx):
     """a and lam under the closing rows, from a of the free tree (REC-12)."""
     evaluate_rows(ctx)
     closing, norms, stab, a, v, q = closing_(ctx), norms_(ctx), stab_(ctx), a_(ctx), v_(ctx), q_(ctx)
-    J, X, S, L, d, gap, bias, lam = J_(ctx), X_(ctx), S_(ctx), L_(ctx), pivot_(ctx), gap_(ctx), bias_(ctx), lam_(ctx)
+    J, X, L, d, gap, bias, lam = J_(ctx), X_(ctx), L_(ctx), pivot_(ctx), gap_(ctx), bias_(ctx), lam_(ctx)
     Phi, Phi_t, c = Phi_(ctx), Phi_t_(ctx), c_(ctx)
     m, n = closing.shape[0], q.shape[0]
-    inverse_times_rows(art_(ctx), J, closing, rhs_(ctx), work_(ctx), X)
     for l in range(m):
         r = closing[l]
         lam[r] = 0.0
@@ -146,20 +171,10 @@ def close(ctx):
         for k in range(n):
             t += J[r, k] * v[k]
         bias[l] = c[r] + stab[DAMPING] * t + stab[STIFFNESS] * Phi[r]
-        for i in range(l + 1):
-            t = 0.0 * q[0]
-            for k in range(n):
-                t += J[r, k] * X[k, i]
-            S[l, i] = t
-    soft, rounds = softness(S)
-    for l in range(m):
-        for i in range(l + 1):
-            L[l, i] = S[l, i]
-        L[l, l] += soft
-    if rounds > 0:
-        flag_(ctx)[STATUS] = ldlt(L, d)
-        if flag_(ctx)[STATUS] != OK:
-            return
+    status, rounds = factor_rows(art_(ctx), J, closing, rhs_(ctx), work_(ctx), X, L, d)
+    if status != OK:
+        flag_(ctx)[STATUS] = status
+        return
     for _ in range(rounds):
         for l in range(m):
             t = bias[l]
@@ -193,3 +208,71 @@ def rates(ctx):
         ap[k] = a[k]
         if flag[STATUS] == OK and not abs(a[k]) < 1e300:
             flag[STATUS] = NOT_FINITE
+
+
+# --- the same equations, with other right-hand sides -----------------------------------------------------------------
+
+
+@cfunction(what="the sensitivity kernels")
+def factor(ctx):
+    """What `solve_four` needs, at the q of the context and for the rows that LINEARISE left in Phi_z."""
+    art, flag = art_(ctx), flag_(ctx)
+    motion(art, mass_(ctx), s_(ctx), q_(ctx), v_(ctx))
+    flag[STATUS] = articulate(art, zero_(ctx), zero_(ctx))
+    if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
+        flag[STATUS], rounds_(ctx)[0] = factor_rows(
+            art, Phi_z_(ctx), closing_(ctx), rhs_(ctx), work_(ctx), X_(ctx), L_(ctx), pivot_(ctx)
+        )
+
+
+@cfunction(what="the sensitivity kernels")
+def solve_four(ctx):
+    """out, row_out with [M Jᵀ; J 0] [out; row_out] = [right; row_right], J = Phi_q with all its rows (REC-14)."""
+    closing, norms, art, q, J, X = closing_(ctx), norms_(ctx), art_(ctx), q_(ctx), Phi_z_(ctx), X_(ctx)
+    right, row_right, out, row_out, gap = right_(ctx), row_right_(ctx), out_(ctx), row_out_(ctx), gap4_(ctx)
+    Y, m, n = rhs_(ctx), closing_(ctx).shape[0], q_(ctx).shape[0]
+    for k in range(n):
+        for c in range(WIDTH):
+            Y[k, c] = right[k, c] if c < 4 else 0.0
+    leaves_to_ground(art, Y, work_(ctx), art.shape[0] - 1, 4)
+    ground_to_leaves(art, Y, work_(ctx), art.shape[0] - 1, 4)
+    for k in range(n):
+        for c in range(4):
+            out[k, c] = Y[k, c]
+    for l in range(row_out.shape[0]):
+        for c in range(4):
+            row_out[l, c] = 0.0
+    for i in range(norms.shape[0]):
+        k = norms[i, 1]
+        p = four(q, k)
+        for c in range(4):
+            t = 0.5 * row_right[norms[i, 0], c] / dot4(p, p)
+            for j in range(4):
+                out[k + j, c] += t * p[j]
+    for _ in range(rounds_(ctx)[0]):
+        for l in range(m):
+            r = closing[l]
+            for c in range(4):
+                t = -row_right[r, c]
+                for k in range(n):
+                    t += J[r, k] * out[k, c]
+                gap[l, c] = t
+        ldlt_solve4(L_(ctx), pivot_(ctx), gap)
+        for l in range(m):
+            for c in range(4):
+                row_out[closing[l], c] += gap[l, c]
+        for k in range(n):
+            for c in range(4):
+                for l in range(m):
+                    out[k, c] -= X[k, l] * gap[l, c]
+    for i in range(norms.shape[0]):
+        k = norms[i, 1]
+        p = four(q, k)
+        for c in range(4):
+            t = 0.0 * p[0]
+            for j in range(4):
+                x = right[k + j, c]
+                for l in range(m):
+                    x -= J[closing[l], k + j] * row_out[closing[l], c]
+                t += p[j] * x
+            row_out[norms[i, 0], c] = 0.5 * t / dot4(p, p)
