@@ -19,9 +19,10 @@ Only = Annotated[str, typer.Option("--only", metavar="WORD", help="Rows whose na
 
 
 def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json = False) -> Report:
-    """Time kinegrad beside Exudyn, MuJoCo and Pinocchio; those that are not installed are left out.
+    """Time kinegrad beside other programs.
 
-    five-bar: a closed loop and its gradients. chain: accelerations of open chains, their derivatives, and steps.
+    The linkage of five bars beside Exudyn and MuJoCo, and its gradients; open chains beside Pinocchio, MuJoCo and Exudyn.
+    Programs that are not installed are left out.
     """
     from kinegrad.bench import chain, five_bar
     from kinegrad.bench.machine import machine

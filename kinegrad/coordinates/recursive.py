@@ -8,6 +8,7 @@ import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.kernels.elements.layout import (
+    LAW_CALL,
     LAW_FORCES,
     LAW_LINEAR,
     N_ROWS,
@@ -17,17 +18,17 @@ from kinegrad.kernels.elements.layout import (
     SPRING_LINEAR,
 )
 from kinegrad.kernels.jit import JIT, record
-from kinegrad.kernels.joint.records import EULER, SLIDE, TURN
+from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
 from kinegrad.kernels.joint.recursive import (
     ARTICULATED,
     BLOCK,
     CLOSE,
+    COORDINATE_SCREW,
     LOAD_DERIVATIVES,
     LOADS,
     LOST,
     N_SUBS,
     RECURSIVE,
-    SCREW,
     SUBS,
     TREE_ROW,
     forward_dynamics,
@@ -50,7 +51,7 @@ def sweep_arrays(work: Workspace) -> dict[str, np.ndarray]:
     art["A"][0] = np.eye(3).ravel()
     return work.arrays | {
         "art": art,
-        "screw": np.zeros(n, record(SCREW, number)),
+        "screw": np.zeros(n, record(COORDINATE_SCREW, number)),
         "tau": np.zeros(n, number),
         "work": np.zeros((len(nodes), 6 * BLOCK), number),
         "rhs": np.zeros((n, BLOCK), number),
@@ -65,7 +66,7 @@ def linked(arrays, function, subs, parts):
         return function
     for number in subs:
         arrays["sub"][number] = SUBS[number].address
-    for name, number in parts:
+    for name, number in (*parts, ("callback", LAW_CALL)):
         if len(arrays[name]):
             arrays["links"][number] = PARTS[number].address
     return function.address
@@ -91,8 +92,10 @@ class Recursive:
     """
 
     def __init__(self, system: System, s: np.ndarray | None = None):
-        self.arrays = sweep_arrays(system.workspace(s=s))
+        work = self._work = system.workspace(s=s)
+        self.arrays = sweep_arrays(work)
         self._context = RECURSIVE.context(self.arrays)
+        self._context.calls = work.calls
         self._pointer = self._context.pointer
         self._a, self._tau, self._zero = self.arrays["a"], self.arrays["tau"], np.zeros_like(self.arrays["tau"])
 
@@ -179,6 +182,7 @@ class ConstrainedTree:
             "gap4": np.zeros((k, 4), number),
         }
         self._context = CONSTRAINED.context(self.arrays)
+        self._context.calls = work.calls
 
     @property
     def pointer(self):
@@ -211,10 +215,11 @@ class ConstrainedTree:
     def idle_coordinate(self) -> str:
         """The first coordinate, from the leaves on, whose motion meets no inertia, after `evaluate` found one."""
         for B in self.arrays["art"][:0:-1]:
-            a, c, u, U = (B[name].real for name in ("Ia", "Ic", "u", "U"))
+            a, c, u, w, U = (B[name].real for name in ("Ia", "Ic", "u", "w", "U"))
             left, size = {
                 TURN: (u @ U[3:], c[:3].sum()),
                 SLIDE: (u @ U[:3], a[:3].sum()),
+                SCREW: (w @ U[:3] + u @ U[3:], w @ w * a[:3].sum() + c[:3].sum()),
                 EULER: (np.linalg.det(c[[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]), c[:3].prod()),
             }.get(int(B["type"]), (1.0, 1.0))
             if not left > LOST * size:

@@ -10,7 +10,7 @@ from kinegrad.dynamics.acceleration_level import (
     AccelerationLevelRungeKutta4,
     AccelerationLevelRungeKutta54,
 )
-from kinegrad.errors import KinegradError, SimulationError
+from kinegrad.errors import KinegradError
 from kinegrad.kernels.status import SINGULAR
 
 MANY = 100  # coordinates of a tree from which on dense equations of motion take most of the time
@@ -43,7 +43,7 @@ class RecursiveScheme:
     def begin(self, work):
         tree = self.tree(work)
         if tree.evaluate() == SINGULAR:
-            raise SimulationError(
+            raise KinegradError(
                 f"The formulation 'recursive' needs inertia in every motion of the tree before its loops are closed, and "
                 f"{tree.idle_coordinate()!r} has none; give its bodies inertia there, or use the formulation 'index1'."
             )

@@ -48,7 +48,7 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
     """The scheme of a formulation and an integrator on a system; refuses combinations that do not exist."""
     key = formulation.type, integrator.type
     if key not in SCHEMES:
-        can = sorted({i for f, i in SCHEMES if f == formulation.type})
+        can = [i for f, i in SCHEMES if f == formulation.type]
         offered = sorted({f for f, _ in SCHEMES})
         if not can:
             raise KinegradError(
@@ -56,7 +56,7 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
             )
         reason = WHY_NOT.get(key, f"{integrator.type!r} is not available with it")
         raise KinegradError(
-            f"{formulation.type} with {integrator.type}: {reason}. Use {' or '.join(can)} with {formulation.type}."
+            f"{formulation.type} with {integrator.type}: {reason}. Use {', '.join(can)} with {formulation.type}."
         )
     return SCHEMES[key](system, options_of(formulation, integrator, system))
 

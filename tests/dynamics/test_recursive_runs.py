@@ -11,7 +11,7 @@ from whole_runs import driven_crank, five_bar, open_chain
 
 from kinegrad.coordinates.joint import joint
 from kinegrad.coordinates.recursive import ConstrainedTree
-from kinegrad.errors import SimulationError
+from kinegrad.errors import KinegradError
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.products import BIAS, EVALUATE, TIME
 from kinegrad.kernels.status import OK
@@ -222,5 +222,5 @@ def test_motions_without_inertia_are_named():
     """The driver holds the spin of the needle: index1 solves that, sweeps over the open tree cannot."""
     system = joint(Model.from_yaml_text(NEEDLE))
     assert simulate(system, "index1", "rk4", t_end=0.01).q[-1] == pytest.approx([0.01, 0.02])
-    with pytest.raises(SimulationError, match=r"'spin\.angle' has none.*index1"):
+    with pytest.raises(KinegradError, match=r"'spin\.angle' has none.*index1"):
         simulate(system, "recursive", "rk4", t_end=0.01)
