@@ -18,6 +18,7 @@ from kinegrad.errors import AssemblyError, KinegradError, SimulationError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics.culprits import culprit
+from kinegrad.kinematics.decoupled import MANY, solved_by_blocks
 
 RANK_TOLERANCE = 1e-9
 MOST_SUGGESTED = 3  # degrees of freedom, to a model that gives too few
@@ -30,13 +31,17 @@ def least_squares(A, B):
     """Least-squares solution of least norm, and the rank."""
     one = B.ndim == 1
     B = B[:, None] if one else B
+    X, rank = solved_by_blocks(_least_squares, A, B) if A.shape[1] >= MANY else _least_squares(A, B)
+    return (X[:, 0] if one else X), int(rank)
+
+
+def _least_squares(A, B):
     if np.iscomplexobj(A) or np.iscomplexobj(B):
         from kinegrad.kernels.linalg import least_squares as solve  # by plain transposes: complex steps pass through
 
-        X, rank = solve(np.ascontiguousarray(A), np.ascontiguousarray(B), RANK_TOLERANCE)
-    else:
-        X, _, rank, _ = np.linalg.lstsq(A, B, rcond=RANK_TOLERANCE)
-    return (X[:, 0] if one else X), int(rank)
+        return solve(np.ascontiguousarray(A), np.ascontiguousarray(B), RANK_TOLERANCE)
+    X, _, rank, _ = np.linalg.lstsq(A, B, rcond=RANK_TOLERANCE)
+    return X, rank
 
 
 def refined(A, B):
