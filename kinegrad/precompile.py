@@ -27,14 +27,14 @@ simulation: {t_end: 0.002}
 """A model with one element of each compiled kind."""
 
 
-def _system():
+def _system(**options):
     from kinegrad.coordinates.joint import joint
     from kinegrad.model.model import Model
 
     text = MODEL.replace("P: [0, 0, L]", "P: [0, 0, L], u: {vector: [0, 0, 1]}").replace(
         "p: [0, 0, L]", "p: [0, 0, L], v: {vector: [1, 0, 0]}"
     )
-    return joint(Model.from_yaml_text(text))
+    return joint(Model.from_yaml_text(text), **options)
 
 
 def _simulation(formulation: str, integrator: str) -> Callable[[], None]:
@@ -56,11 +56,27 @@ def _gradient(formulation: str, integrator: str, method: str) -> Callable[[], No
     return use
 
 
+def _centres_of_mass() -> None:
+    from kinegrad.kernels.products import EVALUATE
+
+    _system(body_point="com").workspace().functions(EVALUATE)
+
+
+def _functions() -> None:
+    from kinegrad.kernels.elements.callbacks import call_law
+    from kinegrad.kernels.jit import JIT
+
+    if JIT:
+        _ = call_law.address
+
+
 SCHEMES = (("ali3p", "newmark"), ("matrix-r", "newmark"), ("matrix-r", "rk4"))
 METHODS = ("direct", "discrete-adjoint")
 
 FEATURES: dict[str, Callable[[], None]] = {
     **{f"{f} with {i}": _simulation(f, i) for f, i in SCHEMES},
+    "motion at centres of mass": _centres_of_mass,
+    "functions as laws": _functions,
     **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in SCHEMES},
 }
 """Each feature by name, with a function that uses all its compiled entries on a tiny input."""

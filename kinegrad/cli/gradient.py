@@ -60,6 +60,7 @@ def gradient(
     cut: o.Cut = [],  # noqa: B006
     out: o.Out = None,
     plot: GradientPlot = None,
+    html: o.Html = None,
     json: o.Json = False,
 ) -> Report:
     """Differentiate the objectives of a simulation by parameters.
@@ -75,7 +76,7 @@ def gradient(
     chosen = _method(method, all_, wrt, check)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut)
     choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
-    job = prepare(description, choices, cut, out, plot, keep=[model])
+    job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     system = job.system
     names = _names(wrt) or list(description.design)
     labels = system.parameters.independent if all_ else labels_of(system, names)
@@ -86,7 +87,7 @@ def gradient(
 
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
-    replace(job, plot=None).write(motion)  # the figure is that of the gradient
+    replace(job, plot=None).write_data(motion)  # the figure is that of the gradient
     short = job.simulate(t_end=min(motion.t_end, 2.0 * motion.step), step=motion.step, output_step=motion.step)
     differentiate(short, wrt=labels, method=chosen, every_slot=all_)  # loads the compiled code before the clock starts
     with Progress("Gradient") as progress:
@@ -103,6 +104,7 @@ def gradient(
         "cpu_s": result.cpu_s,
         "simulation_cpu_s": result.simulation_cpu_s,
     }
+    job.write_page(motion, result)
     good = True
     if check:
         good = _add_check(data, result, names, labels)

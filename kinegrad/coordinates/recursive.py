@@ -7,15 +7,15 @@ import functools
 import numpy as np
 
 from kinegrad.coordinates.system import System
-from kinegrad.kernels.elements.layout import LAW_FORCES, LAW_LINEAR, PARTS, SPRING_LINEAR
+from kinegrad.kernels.elements.layout import LAW_CALL, LAW_FORCES, LAW_LINEAR, PARTS, SPRING_LINEAR
 from kinegrad.kernels.jit import JIT, record
 from kinegrad.kernels.joint.recursive import (
     ARTICULATED,
     BLOCK,
+    COORDINATE_SCREW,
     LOAD_DERIVATIVES,
     LOADS,
     RECURSIVE,
-    SCREW,
     SUBS,
     TREE_ROW,
     forward_dynamics,
@@ -46,7 +46,7 @@ class Recursive:
     """
 
     def __init__(self, system: System, s: np.ndarray | None = None):
-        work = system.workspace(s=s)
+        work = self._work = system.workspace(s=s)
         n, nodes, number = system.n, system.tables["nodes"], work["s"].dtype
         art = np.zeros(len(nodes), record(ARTICULATED, number))
         for name in TREE_ROW:
@@ -54,7 +54,7 @@ class Recursive:
         art["A"][0] = np.eye(3).ravel()
         self.arrays = work.arrays | {
             "art": art,
-            "screw": np.zeros(n, record(SCREW, number)),
+            "screw": np.zeros(n, record(COORDINATE_SCREW, number)),
             "tau": np.zeros(n, number),
             "work": np.zeros((len(nodes), 6 * BLOCK), number),
             "rhs": np.zeros((n, BLOCK), number),
@@ -62,6 +62,7 @@ class Recursive:
             **{name: np.zeros((n, n), number) for name in ("a_q", "a_v", "a_tau")},
         }
         self._context = RECURSIVE.context(self.arrays)
+        self._context.calls = work.calls
         self._pointer = self._context.pointer
         self._a, self._tau, self._zero = self.arrays["a"], self.arrays["tau"], np.zeros(n, number)
 
@@ -73,6 +74,7 @@ class Recursive:
     def accelerations(self, q, v, tau=None, t: float = 0.0) -> np.ndarray:
         """q̈ (n,) under the forces of the model and the generalised forces `tau`; arrays in, an array out."""
         fits = run(self._forward, self._pointer, q, v, self._zero if tau is None else tau, False, t)
+        self._work.check_calls()
         return self._a if fits else self._misfit(q, v, tau)
 
     def forces(self, q, v, a, t: float = 0.0) -> np.ndarray:
@@ -111,7 +113,7 @@ class Recursive:
         if len(self.arrays["mk"]) or len(self.arrays["law"]):
             for number in subs:
                 self.arrays["sub"][number] = SUBS[number].address
-        for name, number in parts:
+        for name, number in (*parts, ("callback", LAW_CALL)):
             if len(self.arrays[name]):
                 self.arrays["links"][number] = PARTS[number].address
         return function.address

@@ -58,15 +58,18 @@ def _targets(system: System, work: Workspace, which: str) -> np.ndarray:
     return np.array([work["s"][getattr(f, which)] for f in system.freedoms], work["s"].dtype)
 
 
-def _residual(system: System, work: Workspace, z0: np.ndarray) -> np.ndarray:
+def _residual(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> np.ndarray:
+    """Phi, and what the degrees of freedom lack of z0 unless that is None."""
     work["flag"][FREEDOMS] = 1
     status = work.call(EVALUATE)
     if status != OK:
         who = culprit(system, work, status)
         raise AssemblyError(
-            f"The starting position cannot be evaluated: {WORDS[status]}{who and f' ({who})'}. "
+            f"The position {when} cannot be evaluated: {WORDS[status]}{who and f' ({who})'}. "
             "Move the poses of the bodies apart."
         )
+    if z0 is None:
+        return work["Phi"][: system.m].copy()
     r = work["Phi"].copy()
     r[system.m :] -= z0
     for i, freedom in enumerate(system.freedoms):
@@ -82,19 +85,28 @@ def solve_position(system: System, work: Workspace) -> int:
         k = _coordinate_of(system, freedom)
         if k is not None:
             work["q"][k] = z
-    residual = _residual(system, work, z0)
+    return _assembled(system, work, z0, "at the start")
+
+
+def close_position(system: System, work: Workspace, when: str) -> int:
+    """The position nearest to q in the workspace at which the constraints hold; returns the number of iterations."""
+    return _assembled(system, work, None, when)
+
+
+def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
+    residual = _residual(system, work, z0, when)
     if not len(residual):
         return 0
     polished = False
     for iteration in range(MAX_ITERATIONS):
         if not np.isfinite(residual).all():
-            raise AssemblyError(_not_assembled(system, residual, iteration))
-        step, _ = least_squares(work["J"], -residual)
+            raise AssemblyError(_not_assembled(system, residual, iteration, when))
+        step, _ = least_squares(work["J"][: len(residual)], -residual)
         q = work["q"].copy()
         size, factor = np.linalg.norm(residual.real), 1.0
         while True:
             work["q"][:] = q + factor * step
-            trial = _residual(system, work, z0)
+            trial = _residual(system, work, z0, when)
             if np.linalg.norm(trial.real) <= max(size, 1e-12) or factor < 1e-3:
                 break
             factor *= 0.5
@@ -109,7 +121,7 @@ def solve_position(system: System, work: Workspace) -> int:
         if factor < 1e-3 and np.abs(residual.real).max() > ACCEPTED:
             break
     if np.abs(residual.real).max() > ACCEPTED:
-        raise AssemblyError(_not_assembled(system, residual, iteration + 1))
+        raise AssemblyError(_not_assembled(system, residual, iteration + 1, when))
     return iteration + 1
 
 
@@ -123,12 +135,12 @@ def _coordinate_of(system: System, freedom) -> int | None:
     return None
 
 
-def _not_assembled(system: System, residual: np.ndarray, iterations: int) -> str:
+def _not_assembled(system: System, residual: np.ndarray, iterations: int, when: str) -> str:
     names = [*system.row_names, *(f.name for f in system.freedoms)]
     size = np.abs(np.where(np.isfinite(residual.real), residual.real, np.inf))
     worst = int(size.argmax())
     return (
-        f"The mechanism cannot be assembled at the start: {names[worst]!r} is off by {size[worst]:.3g} after {iterations} "
+        f"The mechanism cannot be assembled {when}: {names[worst]!r} is off by {size[worst]:.3g} after {iterations} "
         "iterations. Check the lengths and the values of degrees_of_freedom, or give poses nearer to an assembled position."
     )
 

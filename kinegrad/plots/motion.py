@@ -49,12 +49,12 @@ def _panels(motion, names) -> list[Panel]:
     return panels
 
 
-def moving_markers(motion) -> list[str]:
-    """Names of the points that move most, each path once."""
+def moving_markers(motion, x: np.ndarray | None = None) -> list[str]:
+    """Names of the points that move most, each path once; `x` holds positions of all markers at some states, if at hand."""
     from kinegrad.model.bodies import VectorMarker
 
     system = motion.system
-    x = motion.marker_array()[:, :, 0]
+    x = motion.marker_array()[:, :, 0] if x is None else x
     extent = np.ptp(x, axis=0).max(axis=1)
     names = list(system.markers)
     chosen: list[int] = []

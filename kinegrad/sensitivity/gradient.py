@@ -127,6 +127,8 @@ def gradient(
     """
     if method not in METHODS:
         raise KinegradError(f"{method!r} is no method; choose from {', '.join(METHODS)}.")
+    if motion.formulation is None:
+        raise KinegradError("A motion that was given or driven cannot be differentiated; simulate the model.")
     if history and method != "direct":
         raise KinegradError(f"history=True does not go with {method!r}, which runs backwards; use method='direct'.")
     system = motion.system
@@ -225,6 +227,7 @@ def _direct(motion: Motion, ds: np.ndarray, progress, course: list | None = None
             work, fn, motion.ts[first : last + 1], motion.hs[first:last], after, final,
             motion.traj[first : last + 1], motion.flags[first:last], state, grad,
         )  # fmt: skip
+        work.check_calls()
         if status != OK:
             raise _failed(motion, status, first + step)
         if course is not None:
@@ -248,6 +251,7 @@ def _adjoint(motion: Motion, wanted: np.ndarray | None, progress) -> np.ndarray:
             work, fn, motion.ts[first : last + 1], motion.hs[first:last], after, final,
             motion.traj[first : last + 1], motion.flags[first:last], state,
         )  # fmt: skip
+        work.check_calls()
         if status != OK:
             raise _failed(motion, status, first + step)
         if progress:

@@ -46,6 +46,7 @@ OPTIONS = {
     "revolute": "axis: [{}, {}, {}]",
     "prismatic": "axis: [{}, {}, {}]",
     "cylindrical": "axis: [{}, {}, {}]",
+    "screw": "axis: [{}, {}, {}], pitch: 0.3",
     "cardan": "axes: [[{}, {}, 0], [0, 0, {}]]",
     "planar": "axis: [0, 0, 1], x_axis: [{}, {}, 0]",
     "spherical": "",

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_models import FOUR_BAR, SLIDER, system
+from small_models import FOUR_BAR, SLIDER, coupler_point, system
 
 from kinegrad.errors import AssemblyError, SimulationError
 from kinegrad.kernels.products import FREEDOMS
@@ -16,17 +16,6 @@ def started(sys):
     work = sys.workspace()
     start(sys, work)
     return work
-
-
-def coupler_point(crank, coupler, rocker, span, angle, side=1.0):
-    """Point C of a four-bar, from the crank angle; `side` chooses its branch."""
-    B = np.array([crank * np.cos(angle), crank * np.sin(angle)])
-    d = np.array([span, 0.0]) - B
-    D = np.sqrt(d @ d)
-    along = (coupler**2 - rocker**2 + D * D) / (2 * D)
-    across = np.sqrt(coupler**2 - along**2)
-    e = d / D
-    return B + along * e + side * across * np.array([-e[1], e[0]])
 
 
 def test_assembly_of_a_four_bar():
