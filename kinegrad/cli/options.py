@@ -52,7 +52,8 @@ Penalty = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.nc", help="Save the motion (HDF5, netCDF-4 layout).")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the motion (png, pdf or svg).")]
 Html = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE.html", help="Write the animated page, one file that works offline.")
+    Path | None,
+    typer.Option("--html", metavar="FILE.html", help="Write the animated page, one file that works offline."),
 ]
 Reactions = Annotated[
     bool,

@@ -186,7 +186,8 @@ class _Scene:
             "title": "Energy",
             "note": "change since the start",
             "series": [
-                {"name": name, "unit": "J", "y": packed((values - values[0])[rows])} for name, values in energies.items()
+                {"name": name, "unit": "J", "y": packed((values - values[0])[rows])}
+                for name, values in energies.items()
             ],
         }
         levels = zip(("position", "velocity", "acceleration"), ("m", "m/s", "m/s²"), strict=True)

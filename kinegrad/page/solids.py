@@ -86,7 +86,11 @@ class Solids:
         middle = self.com(body) if at is None else at
         if isinstance(shape, Box):
             x, y, z = _frame(self.vector(shape.x_axis), self.vector(shape.z_axis))
-            return [_solid("box", *(axis * edge for axis, edge in zip((x, y, z), self.vector(shape.size), strict=True)), middle)]
+            return [
+                _solid(
+                    "box", *(axis * edge for axis, edge in zip((x, y, z), self.vector(shape.size), strict=True)), middle
+                )
+            ]
         if isinstance(shape, Cylinder):
             half = _unit(self.vector(shape.axis)) * self.value(shape.length) / 2.0
             return [_cylinder(middle - half, middle + half, self.value(shape.radius))]
@@ -170,7 +174,11 @@ def used_points(model) -> dict[str, dict[str, None]]:
     used: dict[str, dict[str, None]] = {}
     for section in (model.joints, model.forces, model.constraints):
         for element in section.values():
-            names = [*(getattr(element, "between", None) or ()), getattr(element, "at", None), getattr(element, "marker", None)]
+            names = [
+                *(getattr(element, "between", None) or ()),
+                getattr(element, "at", None),
+                getattr(element, "marker", None),
+            ]
             for name in filter(None, names):
                 body, marker = model.marker(name)
                 if not isinstance(marker, VectorMarker):

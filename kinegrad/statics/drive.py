@@ -12,7 +12,7 @@ from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, TIME
 from kinegrad.kinematics.start import close_position, least_squares
 from kinegrad.motion import Motion
-from kinegrad.simulate import _number, time_grid
+from kinegrad.simulate import given_time, time_grid
 from kinegrad.statics.given import given_motion
 
 LARGEST_CORRECTION = 0.2  # of the predicted position [m, rad]; beyond it the step is halved, not to change the branch
@@ -35,10 +35,11 @@ def drive(
     at the start. `lam` are the multipliers of the equations of motion: what the motion asks for in forces. Times that are
     not given are those of the model's simulation section.
     """
-    t_end, step = _number(system, "t_end", t_end), _number(system, "step", step)
+    t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is None and system.model.simulation.output_step is not None:
-        output_step = _number(system, "output_step", None)
-    hs, stride = time_grid(t_end, step, output_step)
+        output_step = given_time(system, "output_step", None)
+    steps, stride = time_grid(t_end, step, output_step)
+    hs = steps[: len(steps)]
     ts = np.append(np.arange(len(hs)) * step, t_end)
     work = system.workspace(s=s)
     work["q"][:] = system.guess(system, work["s"])

@@ -68,7 +68,9 @@ def test_the_slider_moves_bodies_and_cursors(browser, five_bar_page):
     before = browser.run("kinegrad.point('bar_12.P2')"), browser.run(INK)[1]
     where = "[...document.querySelectorAll('.cursor')].map((c) => c.getBoundingClientRect().left)"
     first = browser.run(where)
-    program = "(() => { const s = document.getElementById('time'); s.value = 600; s.dispatchEvent(new Event('input')); })()"
+    program = (
+        "(() => { const s = document.getElementById('time'); s.value = 600; s.dispatchEvent(new Event('input')); })()"
+    )
     browser.run(program)
     assert browser.run("kinegrad.time") == pytest.approx(0.3)
     after = browser.run("kinegrad.point('bar_12.P2')"), browser.run(INK)[1]
@@ -158,7 +160,9 @@ def test_gradient_bars(browser, five_bar_page):
     browser.open(address)
     bars = "[...document.querySelectorAll('.bars')].map((t) => [...t.querySelectorAll('.bar')].map((b) => "
     widths = np.array(browser.run(bars + "parseFloat(b.style.width) * (b.classList.contains('minus') ? -1 : 1)))"))
-    rho = np.array([gradient.motion.system.rho[list(gradient.motion.system.parameters.independent).index(n)] for n in gradient.wrt])
+    rho = np.array(
+        [gradient.motion.system.rho[list(gradient.motion.system.parameters.independent).index(n)] for n in gradient.wrt]
+    )
     relative = gradient.matrix * rho / np.array(list(gradient.values.values()))[:, None]
     expected = 50 * relative / np.abs(relative).max(axis=1, keepdims=True)
     np.testing.assert_allclose(widths, expected, rtol=1e-4, atol=1e-3)
@@ -169,4 +173,6 @@ def test_everything_has_a_name_for_screen_readers(browser, five_bar_page):
     program = """[...document.querySelectorAll('button, select, input, canvas[role=img], summary')].filter((e) =>
       !(e.getAttribute('aria-label') || e.ariaLabel || e.textContent.trim() || e.closest('label'))).map((e) => e.outerHTML)"""
     assert browser.run(program) == []
-    assert "4 bodies, 5 joints, 2 springs" in browser.run("document.getElementById('labels').getAttribute('aria-label')")
+    assert "4 bodies, 5 joints, 2 springs" in browser.run(
+        "document.getElementById('labels').getAttribute('aria-label')"
+    )

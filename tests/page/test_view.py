@@ -111,7 +111,9 @@ def test_the_command_serves_until_it_is_interrupted(kind, tmp_path):
     if kind == "result":
         path = simulated(L=0.55).save(tmp_path / "motion.nc")
     command = [sys.executable, "-c", "from kinegrad.cli import main; main()", "view", str(path), "--no-open", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    ) as process:
         said = next(line for line in process.stderr if "localhost" in line)
         address = said.split()[4]
         with urllib.request.urlopen(address) as answer:
