@@ -14,7 +14,7 @@ from kinegrad.model.joints import as_pair
 from kinegrad.page.packing import packed
 from kinegrad.page.replay import Frames, chosen_rows, frames, quaternions
 from kinegrad.page.solids import GROUND, Solids
-from kinegrad.plots import FLAT, ROUNDING, moving_markers
+from kinegrad.plots.motion import FLAT, ROUNDING, moving_markers
 
 FRAMES = 600  # states shown, at most, unless asked otherwise
 MANY = 24  # bodies from which one path is shown at first
