@@ -49,7 +49,9 @@ def check_writable(path: str | Path) -> Path:
 def save(motion: Motion, path: str | Path, reactions: bool = False) -> Path:
     """Where `motion` was written; a file that was there is replaced, and only by a complete one."""
     if motion.formulation is None:
-        raise KinegradError("A motion that was given or driven has no formulation and is not saved; simulate the model.")
+        raise KinegradError(
+            "A motion that was given or driven has no formulation and is not saved; simulate the model."
+        )
     path = check_writable(path)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
