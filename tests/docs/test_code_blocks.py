@@ -27,7 +27,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"(?:^<!-- ([a-z ]+): (.*?) -->\n)?^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"yaml", "python", "sh", "json", "text", "matlab"}
-MOST_NOT_RUN = 6
+MOST_NOT_RUN = 8
+SERVERS = {"view"}  # commands that wait for a browser: their options are read, and no more
 STEPS = 3  # that each model of the modelling pages moves
 
 
@@ -86,7 +87,12 @@ class Runner:
             document = merged(base or {"kinegrad": 1, "bodies": {"some": {"mass": 1}}}, document)
         model = kg.Model.from_dict(document).check()
         if self.moves:
-            motion = kg.simulate(kg.joint(model), t_end=STEPS * 1e-3, step=1e-3)
+            try:
+                system = kg.joint(model)
+            except kg.ModelError as error:  # what the program itself calls a matter of time is only read
+                assert "cannot move yet" in str(error)
+                return
+            motion = kg.simulate(system, t_end=STEPS * 1e-3, step=1e-3)
             assert len(motion.hs) == STEPS and motion.constraint_violation[:, 0].max(initial=0.0) < 1e-9
 
     def python(self, block):
@@ -100,6 +106,8 @@ class Runner:
             assert words[0] == "kinegrad", f"{line!r} is no command of kinegrad; mark the block as not run"
             if ">" in words:
                 words = words[: words.index(">")]
+            if words[1] in SERVERS:
+                words.append("--help")
             with pytest.raises(SystemExit) as exit:
                 main(words[1:])
             assert exit.value.code == 0, line
