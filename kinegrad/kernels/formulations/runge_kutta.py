@@ -58,6 +58,9 @@ RK54 = _tableau(
 
 # Control of the step (RKT-4): exponents of this error and of the last one, safety, and the limits of a change.
 PROPORTIONAL, INTEGRAL, SAFETY, SHRINK, GROW = 0.17, 0.04, 0.9, 0.2, 5.0
+SMALLEST = 1e-13  # of the whole span: the least step
+# numbers that error control carries on: t_end, the error allowed, the interval of outputs, the step to try, the last error
+T_END, ALLOWED, INTERVAL, PROPOSED, LAST = range(5)
 
 
 @kernel
@@ -158,6 +161,36 @@ def step_to(t, stop, h):
     if 1.01 * h >= rest:
         return rest
     return 0.5 * rest if 2.0 * h > rest else h
+
+
+@kernel
+def propose(control, t, step, ts, hs):
+    """The step to try from t, in hs[step] and ts[step + 1]  (RKT-4)."""
+    stop = next_stop(t, control[T_END], control[INTERVAL])
+    h = step_to(t, stop, control[PROPOSED])
+    hs[step] = h
+    ts[step + 1] = stop if h == stop - t else t + h
+
+
+@kernel
+def accepted(control, h, error, refused):
+    """Whether a step h with this error is accepted; the control then holds what is tried next (RKT-4)."""
+    change = change_of_step(error, control[LAST])
+    if not error <= 1.0:
+        control[PROPOSED] = change * h
+        return False
+    if refused:
+        change = min(change, 1.0)
+    # a step that was cut short to end at a stop says nothing against the one proposed before
+    control[PROPOSED] = change * h if h >= control[PROPOSED] else max(change * h, control[PROPOSED])
+    control[LAST] = error
+    return True
+
+
+@kernel
+def too_small(control):
+    """Whether the step to try is too small for the whole span."""
+    return control[PROPOSED] < SMALLEST * control[T_END]
 
 
 @kernel

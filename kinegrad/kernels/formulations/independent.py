@@ -1,0 +1,239 @@
+"""Independent coordinates: which ones they are, how well they determine the others, and the solution of K x = b.
+
+K = [Phi_q; B], B = z_q.  If z are coordinates themselves, the other n - d are unknown in K x = b and the unit rows of B
+need no equations (MR-9).  If z measure something else all n are unknown, and the rows of B are rows like those of Phi_q.
+Redundant rows are borne by the normal equations of the unknowns (MR-8).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinegrad.kernels.formulations.blocks import clear4
+from kinegrad.kernels.jit import entry, kernel, sqrt
+from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, ldlt_solve4, put4, qr
+from kinegrad.kernels.status import OK, SINGULAR
+
+MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
+
+
+class Partition(NamedTuple):
+    """Unknown and independent coordinates, and what solves for the unknown ones.
+
+    `order` has the coordinates, the `nu` unknown ones first; `rows` is the number of rows that are equations for them, G
+    holds the columns of those rows in that order, and N, d the factors of the normal equations.
+    """
+
+    order: np.ndarray
+    nu: int
+    rows: int
+    G: np.ndarray
+    N: np.ndarray
+    d: np.ndarray
+
+
+@entry(what="the simulation kernels")
+def partition(chosen, m, like):
+    """The partition with the independent coordinates `chosen`, or MEASURED; `like` is an (n, n) array of its numbers."""
+    n, nd = like.shape[0], chosen.shape[0]
+    order = np.zeros(n, np.int64)
+    nu = arrange(chosen, order)
+    rows = m + nd if nu == n else m
+    G, N, d = np.zeros((rows, n), like.dtype), np.zeros((nu, nu), like.dtype), np.zeros(2 * nu, like.dtype)
+    return Partition(order, nu, rows, G, N, d)
+
+
+@kernel
+def arrange(chosen, order):
+    """Number of unknowns; order = the unknown coordinates, then the chosen ones."""
+    n, nd = order.shape[0], chosen.shape[0]
+    if nd == 0 or chosen[0] == MEASURED:
+        for i in range(n):
+            order[i] = i
+        return n
+    k = 0
+    for i in range(n):
+        if not contains(chosen, nd, i):
+            order[k] = i
+            k += 1
+    for i in range(nd):
+        order[k + i] = chosen[i]
+    return k
+
+
+@kernel
+def contains(items, count, i):
+    """Whether i is among the first `count` items."""
+    for k in range(count):
+        if items[k] == i:
+            return True
+    return False
+
+
+@kernel
+def is_measured(S):
+    """Whether z are measured by rows: those rows have to be evaluated."""
+    return S.nu == S.order.shape[0]
+
+
+@kernel
+def store_chosen(row, at, chosen):
+    """Write a selection into a row of a trajectory, from place `at`."""
+    for k in range(chosen.shape[0]):
+        row[at + k] = chosen[k]
+
+
+@kernel
+def load_chosen(row, at, chosen):
+    """Whether the selection in a row of a trajectory is another than `chosen`, which becomes it."""
+    changed = False
+    for k in range(chosen.shape[0]):
+        i = int(row[at + k].real)
+        changed = changed or i != chosen[k]
+        chosen[k] = i
+    return changed
+
+
+# --- solving -----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def factorise(S, J):
+    """Status; G and the factors of the unknowns' normal equations, from the rows J (MR-8)."""
+    order, nu, G, N = S.order, S.nu, S.G, S.N
+    n = order.shape[0]
+    for l in range(S.rows):
+        for j in range(n):
+            G[l, j] = J[l, order[j]]
+    for i in range(nu):
+        for j in range(i + 1):
+            N[i, j] = 0.0
+    for l in range(S.rows):
+        for i in range(nu):
+            t = G[l, i]
+            for j in range(i + 1):
+                N[i, j] += t * G[l, j]
+    return ldlt(N, S.d)
+
+
+@kernel
+def solve1(S, m, b, x, w, rounds):
+    """x with K x = b; b[m:] belongs to z.  All rounds but the first refine (MR-8)."""
+    order, nu, G = S.order, S.nu, S.G
+    n = order.shape[0]
+    for j in range(nu, n):
+        x[order[j]] = b[m + j - nu]
+    for k in range(rounds):
+        for i in range(nu):
+            w[i] = 0.0
+        for l in range(S.rows):
+            s = b[l]
+            for j in range(nu, n):
+                s -= G[l, j] * b[m + j - nu]
+            if k > 0:
+                for i in range(nu):
+                    s -= G[l, i] * x[order[i]]
+            for i in range(nu):
+                w[i] += G[l, i] * s
+        ldlt_solve(S.N, S.d, w)
+        for i in range(nu):
+            x[order[i]] = w[i] if k == 0 else x[order[i]] + w[i]
+
+
+@kernel
+def solve4(S, m, B, X, W):
+    """X with K X = B for four columns, refined once."""
+    order, nu, G = S.order, S.nu, S.G
+    n = order.shape[0]
+    clear4(X)
+    for j in range(nu, n):
+        put4(X, order[j], get4(B, m + j - nu))
+    for _ in range(2):
+        for i in range(nu):
+            put4(W, i, (0.0, 0.0, 0.0, 0.0))
+        for l in range(S.rows):
+            s = get4(B, l)
+            for j in range(n):
+                s = axpy4(-G[l, j], get4(X, order[j]), s)
+            for i in range(nu):
+                put4(W, i, axpy4(G[l, i], s, get4(W, i)))
+        ldlt_solve4(S.N, S.d, W)
+        for i in range(nu):
+            put4(X, order[i], axpy4(1.0, get4(W, i), get4(X, order[i])))
+
+
+@kernel
+def transposed4(S, m, X, Y, W):
+    """Y of least norm with KᵀY = X for four columns, refined once; Y[m:] belongs to z."""
+    order, nu, G = S.order, S.nu, S.G
+    clear4(Y)
+    for _ in range(2):
+        for i in range(nu):
+            s = get4(X, order[i])
+            for l in range(S.rows):
+                s = axpy4(-G[l, i], get4(Y, l), s)
+            put4(W, i, s)
+        ldlt_solve4(S.N, S.d, W)
+        for l in range(S.rows):
+            s = get4(Y, l)
+            for i in range(nu):
+                s = axpy4(G[l, i], get4(W, i), s)
+            put4(Y, l, s)
+    for j in range(nu, order.shape[0]):
+        s = get4(X, order[j])
+        for l in range(S.rows):
+            s = axpy4(-G[l, j], get4(Y, l), s)
+        put4(Y, m + j - nu, s)
+
+
+@kernel
+def basis(S, m, R, x, w, b, rounds):
+    """R (d, n), by rows: K R = [0; I]  (MR-1)."""
+    nd = R.shape[0]
+    for l in range(m + nd):
+        b[l] = 0.0
+    for k in range(nd):
+        b[m + k] = 1.0
+        solve1(S, m, b, x, w, rounds)
+        b[m + k] = 0.0
+        for i in range(R.shape[1]):
+            R[k, i] = x[i]
+
+
+# --- choosing ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def quality(S, m, J, R, scale):
+    """Least cosine, of all k, between the gradient of z_k and the motion in which z_k alone changes (MR-10)."""
+    n = S.order.shape[0]
+    worst = 1.0
+    for k in range(R.shape[0]):
+        r, b = 0.0, 0.0
+        for i in range(n):
+            r += (scale[i] * R[k, i].real) ** 2
+        if is_measured(S):
+            for i in range(n):
+                b += (J[m + k, i].real / scale[i]) ** 2
+        else:
+            b = 1.0 / scale[S.order[S.nu + k]] ** 2
+        worst = max(worst, r * b)
+    return 1.0 / sqrt(worst)
+
+
+@kernel
+def choose(J, m, scale, A, tau, places, chosen):
+    """Status; chosen = the coordinates left over when columns of Phi_q are taken by their remainders (MR-11)."""
+    n = scale.shape[0]
+    for l in range(m):
+        for i in range(n):
+            A[l, i] = J[l, i].real / scale[i]
+    dependent = n - chosen.shape[0]
+    if qr(A, tau, places, 0.0) < dependent:
+        return SINGULAR
+    k = 0
+    for i in range(n):
+        if not contains(places, dependent, i):
+            chosen[k] = i
+            k += 1
+    return OK
