@@ -80,7 +80,8 @@ def simulate(
     g_last[:] = work["g"]
     psi[final] = g_last[final]
     begin = np.zeros(scheme.row_size, number)
-    scheme.begin(work, begin)
+    scheme.begin(work)
+    scheme.keep(work, begin)
     fn = work.functions(*scheme.needs, OBSERVE)
     if scheme.adaptive:
         run = scheme.run_adaptive(work, fn, t_end, step, output_step, final, psi, g_last, begin, progress)
@@ -131,7 +132,7 @@ def fixed_steps(scheme, work, fn, ts, hs, stride, final, psi, g_last, begin, pro
     kept = done // stride + 1
     times = ts[: done + 1 : stride]
     if status == OK and done % stride:
-        scheme.begin(work, traj[kept])
+        scheme.keep(work, traj[kept])
         kept += 1
         times = np.append(times, ts[done])
     return Run(status, ts[: done + 1], hs[:done], iterations[:done], flags[:done], times, traj[:kept], cpu)

@@ -1,4 +1,4 @@
-"""Lagrange multipliers with stabilisation, and penalties, at acceleration level: with Newmark and Runge-Kutta methods."""
+"""Stabilised Lagrange multipliers, and penalties, at acceleration level: with the Newmark family and Runge-Kutta methods."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import time
 
 import numpy as np
 
-from kinegrad.dynamics.scheme import Run, Scheme, blocks, unblocked
+from kinegrad.dynamics.newmark_family import NewmarkFamily
+from kinegrad.dynamics.scheme import Run, Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
 from kinegrad.kernels.status import OK, TOO_MANY_STEPS
 
@@ -19,6 +20,7 @@ class AccelerationLevel(Scheme):
 
     needs = (EVALUATE, BIAS)
     explicit = True
+    family = np.zeros(5)  # no constants of the Newmark family
 
     def __init__(self, system, options):
         super().__init__(system, options)
@@ -29,9 +31,7 @@ class AccelerationLevel(Scheme):
         self.tableau = self.tableau_of(runge_kutta)
         self.compliance = 1.0 / options["penalty"] if "penalty" in options else 0.0
         frequency, damping = options["frequency"], options["damping"]
-        stabilisation = [frequency**2, 2.0 * damping * frequency]
-        newmark = [options["tolerance"], options.get("beta", 0.0), options.get("gamma", 0.0)]
-        self.opts = np.array([self.compliance, *stabilisation, *newmark])
+        self.opts = np.array([self.compliance, frequency**2, 2.0 * damping * frequency, options["tolerance"]])
 
     @staticmethod
     def tableau_of(methods):
@@ -47,7 +47,7 @@ class AccelerationLevel(Scheme):
     def row_size(self):
         return self.tableau.stages * self.size
 
-    def begin(self, work, row):
+    def keep(self, work, row):
         row[: self.size] = np.concatenate([*(work[k] for k in ("q", "vp", "ap")), work["lam"][: self.system.m]])
 
     def resume(self, work, row):
@@ -63,52 +63,29 @@ class AccelerationLevel(Scheme):
 
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
         return self.derivatives.direct(
-            fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], ts, hs, after, self.opts, final, traj,
-            *state, grad,
+            fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, self.opts, final,
+            traj, *state[:3], state[-1], grad,
         )  # fmt: skip
 
     def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
         return self.derivatives.adjoint(
-            fn,
-            work.pointer,
-            self.system.m,
-            self.explicit,
-            *self.tableau[:3],
-            ts,
-            hs,
-            after,
-            self.opts,
-            final,
-            traj,
-            *state,
-        )
+            fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, self.opts, final,
+            traj, *state[:3], state[-1],
+        )  # fmt: skip
 
     def start_weight(self, hs):
         return 0.0
 
-    def start_state(self, work, q, v, a):
-        return [blocks(q), blocks(v), blocks(a)]
 
-    def start_adjoint(self, work, state, columns):
-        rows = np.zeros((self.system.m + len(self.system.freedoms), columns))
-        return *(unblocked(x, columns) for x in state), rows
-
-    def empty_state(self, columns):
-        return [np.zeros(((columns + 3) // 4, self.system.n, 4)) for _ in range(3)]
-
-
-class AccelerationLevelNewmark(AccelerationLevel):
-    """With Newmark's method."""
+class AccelerationLevelNewmark(NewmarkFamily, AccelerationLevel):
+    """With Newmark, HHT or generalized-alpha."""
 
     explicit = False
 
-    def start_weight(self, hs):
-        return 0.5 * hs[0]
-
     def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
         return self.kernels.simulate_newmark(
-            fn, work.pointer, self.system.m, ts, hs, self.opts, self.options["max_iterations"], final, psi, g_last, stride,
-            traj, iterations,
+            fn, work.pointer, self.system.m, ts, hs, self.opts, self.family, self.auxiliary, self.options["max_iterations"],
+            final, psi, g_last, stride, traj, iterations,
         )  # fmt: skip
 
 

@@ -29,14 +29,16 @@ class MatrixR(Scheme):
         """Numbers of one state or stage."""
         return 3 * self.system.n + self.system.m
 
-    def begin(self, work, row):
+    def begin(self, work):
+        number, measured = work["q"].dtype, work["J"] @ work["a"] + work["c"]
+        self.z = np.array([work["s"][f.position] for f in self.free], number)
+        self.zd = np.array([work["s"][f.velocity] for f in self.free], number)
+        self.zdd = np.array([measured[f.row] for f in self.free], number)
+
+    def keep(self, work, row):
         n, m = self.system.n, self.system.m
         row[: 3 * n] = np.concatenate([work[k] for k in ("q", "vp", "ap")])
         row[3 * n : 3 * n + m] = work["lam"][:m]
-        measured = work["J"] @ work["a"] + work["c"]
-        self.z = np.array([work["s"][f.position] for f in self.free], row.dtype)
-        self.zd = np.array([work["s"][f.velocity] for f in self.free], row.dtype)
-        self.zdd = np.array([measured[f.row] for f in self.free], row.dtype)
 
     def resume(self, work, row):
         n, m = self.system.n, self.system.m

@@ -48,9 +48,12 @@ class Scheme(ABC):
     def row_size(self) -> int:
         """Numbers in a row of a trajectory."""
 
+    def begin(self, work: Workspace) -> None:  # noqa: B027 (many schemes have nothing to do)
+        """Make ready for the first step, at the start that the workspace holds."""
+
     @abstractmethod
-    def begin(self, work: Workspace, row: np.ndarray) -> None:
-        """Fill `row` with the start that the workspace holds."""
+    def keep(self, work: Workspace, row: np.ndarray) -> None:
+        """Fill `row` with the state that the workspace holds."""
 
     @abstractmethod
     def advance(self, work: Workspace, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
@@ -92,17 +95,18 @@ class Scheme(ABC):
     def start_weight(self, hs: np.ndarray) -> float:
         """Weight of the start in an integral over the steps hs, as far as the sweeps do not count it."""
 
-    @abstractmethod
     def start_state(self, work: Workspace, q, v, a) -> list[np.ndarray]:
         """Blocks of the derivative of the state from those of q, v, a (n, p) at the start."""
+        return [blocks(q), blocks(v), blocks(a)]
 
-    @abstractmethod
     def start_adjoint(self, work: Workspace, state, columns: int):
         """Q, V, A (n, columns) at the start from the adjoint state, and adjoints of Phidd (rows, columns)."""
+        rows = np.zeros((self.system.m + len(self.system.freedoms), columns))
+        return *(unblocked(x, columns) for x in state), rows
 
-    @abstractmethod
     def empty_state(self, columns: int) -> list[np.ndarray]:
         """An adjoint state of zeros."""
+        return [np.zeros(((columns + 3) // 4, self.system.n, 4)) for _ in range(3)]
 
 
 def blocks(X: np.ndarray) -> np.ndarray:

@@ -17,12 +17,18 @@ from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
 
 SCHEMES = {
     ("ali3p", "newmark"): Ali3pNewmark,
+    ("ali3p", "hht"): Ali3pNewmark,
+    ("ali3p", "generalized-alpha"): Ali3pNewmark,
     ("matrix-r", "newmark"): MatrixRNewmark,
     ("matrix-r", "rk4"): MatrixRRungeKutta4,
     ("index1", "newmark"): AccelerationLevelNewmark,
+    ("index1", "hht"): AccelerationLevelNewmark,
+    ("index1", "generalized-alpha"): AccelerationLevelNewmark,
     ("index1", "rk4"): AccelerationLevelRungeKutta4,
     ("index1", "rk54"): AccelerationLevelRungeKutta54,
     ("penalty", "newmark"): AccelerationLevelNewmark,
+    ("penalty", "hht"): AccelerationLevelNewmark,
+    ("penalty", "generalized-alpha"): AccelerationLevelNewmark,
     ("penalty", "rk4"): AccelerationLevelRungeKutta4,
     ("penalty", "rk54"): AccelerationLevelRungeKutta54,
 }

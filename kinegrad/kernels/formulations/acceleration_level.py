@@ -5,15 +5,16 @@ Accelerations and multipliers at (q, v, t) (IDX-1):
     [M Phi_qᵀ; Phi_q -ε] [a; lam] = -[f; c + 2ξΩ Phid + Ω² Phi]        ε = 0 (index1) or 1/α (penalty)
 
 or M a + f + Phi_qᵀ lam = 0, Psi = ε lam with Psi = Phidd + 2ξΩ Phid + Ω² Phi.  Explicit Runge-Kutta methods integrate
-(q, v); Newmark's method solves both equations for a at the end of the step (IDX-2).
+(q, v); Newmark's method and its relatives solve both equations for a at the end of the step (IDX-2, NMF-1).
 
 Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of the stages, but the first, of the step
-that led to it.
+that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 """
 
 import numpy as np
 
 from kinegrad.kernels.formulations.blocks import projection_rounds, rounds_for
+from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.runge_kutta import (
     change_of_step,
     combine,
@@ -32,8 +33,8 @@ from kinegrad.kernels.table import call
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
 (lam_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
 
-# options: ε, Ω², 2ξΩ, and those of Newmark's method
-COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE, BETA, GAMMA = range(6)
+# options: ε, Ω², 2ξΩ, and the tolerance of Newton's method
+COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE = range(4)
 # numbers of error control: t_end, the error allowed, the interval of outputs, the step to try, the last error
 T_END, ALLOWED, INTERVAL, PROPOSED, LAST = range(5)
 # The solver's penalty against inertia: of all rows, at least of the smallest, at most of all; and the part of the largest
@@ -242,8 +243,11 @@ def simulate_rk(fn, ctx, m, A, b, c, error, ts, hs, control, opts, final, psi, g
 
 
 @entry(what="the simulation kernels")
-def simulate_newmark(fn, ctx, m, ts, hs, opts, iterations_allowed, final, psi, g_last, stride, traj, iterations):
-    """Status and number of steps done, from the state in the context and the integrands g_last there (IDX-2, IDX-3)."""
+def simulate_newmark(
+    fn, ctx, m, ts, hs, opts, family, auxiliary, iterations_allowed, final, psi, g_last, stride, traj, iterations
+):
+    """Status and number of steps done, from the state in the context, the auxiliary acceleration and the integrands g_last
+    there (IDX-2, IDX-3)."""
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, f, lam, M, K = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx), M_(ctx), K_(ctx)
     Phi, Phi_t, bias, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), J_(ctx)[:m]
@@ -253,12 +257,10 @@ def simulate_newmark(fn, ctx, m, ts, hs, opts, iterations_allowed, final, psi, g
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
-        b, gh = opts[BETA] * h * h, opts[GAMMA] * h
+        b, gh = by_acceleration(family, h)
         k = 1.0 + opts[DAMPING] * gh + opts[STIFFNESS] * b
         par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
-        for i in range(n):
-            qt[i] = q[i] + h * v[i] + (0.5 * h * h - b) * a[i]
-            vt[i] = v[i] + (h - gh) * a[i]
+        predict(family, h, q, v, a, auxiliary, qt, vt)
         done, last = False, 1e300
         for it in range(iterations_allowed):
             for i in range(n):
@@ -315,6 +317,7 @@ def simulate_newmark(fn, ctx, m, ts, hs, opts, iterations_allowed, final, psi, g
             v[i] = vt[i] + gh * a[i]
             vp[i] = v[i]
             ap[i] = a[i]
+        complete(family, a, auxiliary)
         for o in range(psi.shape[0]):
             if not final[o]:
                 psi[o] += 0.5 * h * g_last[o]
@@ -323,5 +326,8 @@ def simulate_newmark(fn, ctx, m, ts, hs, opts, iterations_allowed, final, psi, g
             if not final[o]:
                 psi[o] += 0.5 * h * g_last[o]
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
-            store_stage(traj[(step + 1) // stride], 0, q, v, a, lam, m)
+            row = traj[(step + 1) // stride]
+            store_stage(row, 0, q, v, a, lam, m)
+            for i in range(row.shape[0] - 3 * n - m):
+                row[3 * n + m + i] = auxiliary[i]
     return OK, hs.shape[0]

@@ -1,6 +1,7 @@
-"""Derivatives of runs at acceleration level, with Newmark and explicit Runge-Kutta methods: direct and adjoint.
+"""Derivatives of runs at acceleration level, with the Newmark family and explicit Runge-Kutta methods: direct and adjoint.
 
-With Psi = Phidd + 2ξΩ Phid + Ω² Phi, q = q~ + βh² a, v = v~ + γh a, and β = γ = 0 in explicit stages (IDX-4):
+With Psi = Phidd + 2ξΩ Phid + Ω² Phi, q = q~ + βh² a, v = v~ + γh a, and β = γ = 0 in explicit stages (IDX-4; NMF-1 for
+what β and γ are multiplied by with HHT and generalized-alpha):
 
     [T Phi_qᵀ; G -ε] [a'; lam'] = -[R_q q~' + C v~' + R_s; Psi_q q~' + Psi_v v~' + Psi_s]
     T = M + γh C + βh² R_q,  G = Phi_q + γh Psi_v + βh² Psi_q
@@ -8,7 +9,7 @@ With Psi = Phidd + 2ξΩ Phid + Ω² Phi, q = q~ + βh² a, v = v~ + γh a, and 
 
 import numpy as np
 
-from kinegrad.kernels.formulations.acceleration_level import BETA, COMPLIANCE, DAMPING, GAMMA, STIFFNESS, solver
+from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, STIFFNESS, solver
 from kinegrad.kernels.formulations.blocks import (
     clear4,
     minus4,
@@ -19,6 +20,13 @@ from kinegrad.kernels.formulations.blocks import (
     shift4,
 )
 from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
+from kinegrad.kernels.formulations.newmark_family import (
+    by_acceleration,
+    complete4,
+    complete_transposed4,
+    predict4,
+    predict_transposed4,
+)
 from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, load_stage, seed4, stage_time, stage_weights
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4, times4
@@ -111,11 +119,12 @@ def place(explicit, i, s, c, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V, A_, grad):
+def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, Q, V, A_, X, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4).
 
-    Q, V, A_ (blocks, n, 4) hold the derivatives of q, v, a by the directions at row 0 and leave with those at the end; A_
-    is used by Newmark's method only.  grad (o, p) gains the objectives of rows 1 on (Newmark), or of all stages.
+    Q, V, A_, X (blocks, n, 4) hold the derivatives of q, v, a and of the auxiliary acceleration (with Newmark's method the
+    same array as A_) by the directions at row 0 and leave with those at the end; A_ and X are not used by Runge-Kutta
+    methods.  grad (o, p) gains the objectives of rows 1 on (Newmark), or of all stages.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
@@ -140,7 +149,7 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Q
     steps = hs.shape[0]
     for step in range(steps):
         h = hs[step]
-        b, gh = (0.0, 0.0) if explicit else (opts[BETA] * h * h, opts[GAMMA] * h)
+        b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s + 1 if at_end else s) if explicit else 1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
@@ -160,10 +169,10 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Q
                     combine4(h, part, i, Q[e], KV, e, n, qk)
                     combine4(h, part, i, V[e], KA, e, n, vk)
                 else:
+                    predict4(family, h, n, Q[e], V[e], A_[e], X[e])
                     for j in range(n):
-                        x, xd, xdd = get4(Q[e], j), get4(V[e], j), get4(A_[e], j)
-                        put4(qk, j, axpy4(0.5 * h * h - b, xdd, axpy4(h, xd, x)))
-                        put4(vk, j, axpy4(h - gh, xdd, xd))
+                        put4(qk, j, get4(Q[e], j))
+                        put4(vk, j, get4(V[e], j))
                 right4(R_z, n, n, n + 4 * e, qk, 1.0, r1)
                 minus4(C, n, n, 1.0, vk, r1)
                 right4(P, m, n, n + 4 * e, qk, 1.0, r2)
@@ -180,6 +189,8 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Q
                     elif i < s:
                         put4(KV[i, e], j, get4(vk, j))
                         put4(KA[i, e], j, get4(ak, j))
+                if not explicit:
+                    complete4(family, n, ak, X[e])
         if explicit:
             for e in range(Q.shape[0]):
                 combine4(h, rb, s, Q[e], KV, e, n, Q[e])
@@ -188,10 +199,11 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Q
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V, A_):
+def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, Q, V, A_, X):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (IDX-5).
 
-    Q, V, A_ (blocks, n, 4), a column an objective: adjoints of q, v, a at the end of the segment, then at its beginning.
+    Q, V, A_, X (blocks, n, 4), a column an objective: adjoints of q, v, a and, as in `direct`, of the auxiliary
+    acceleration at the end of the segment, then at its beginning.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
@@ -217,7 +229,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, 
     steps = hs.shape[0]
     for step in range(steps - 1, -1, -1):
         h = hs[step]
-        b, gh = (0.0, 0.0) if explicit else (opts[BETA] * h * h, opts[GAMMA] * h)
+        b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
@@ -237,6 +249,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, 
                 clear4(vo)
                 clear4(ao)
                 if not explicit:
+                    complete_transposed4(family, n, A_[e], X[e])
                     shift4(n, 1.0, Q[e], qo)
                     shift4(n, 1.0, V[e], vo)
                     shift4(n, 1.0, A_[e], ao)
@@ -261,14 +274,15 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, 
                     x, xd = get4(qo, j), get4(vo, j)
                     if not explicit:
                         put4(Q[e], j, x)
-                        put4(V[e], j, axpy4(h, x, xd))
-                        put4(A_[e], j, axpy4(0.5 * h * h - b, x, mul4(h - gh, xd)))
+                        put4(V[e], j, xd)
                     elif i < s:
                         put4(YQ[i, e], j, x)
                         put4(YV[i, e], j, xd)
                     else:
                         put4(Q[e], j, axpy4(1.0, x, get4(Q[e], j)))
                         put4(V[e], j, axpy4(1.0, xd, get4(V[e], j)))
+                if not explicit:
+                    predict_transposed4(family, h, n, Q[e], V[e], A_[e], X[e])
                 for k in range(used):
                     for j in range(n):
                         mu[j] = -U[j, k]

@@ -1,13 +1,14 @@
 """ALI3-P with the Newmark family: augmented Lagrangian of index 3, then projected velocities and accelerations.
 
-A step of size h takes the acceleration a as unknown (ALI-1):
+A step of size h takes the acceleration a as unknown (ALI-1), here with Newmark's method, in general by (NMF-1):
 
     q = q~ + β h² a,  v = v~ + γ h a          q~ = q + h vp + (½ - β) h² ap,  v~ = vp + (1 - γ) h ap  (previous step)
     M a + f(q, v) + Phi_qᵀ lam = 0,  Phi(q) = 0
     [M Phi_qᵀ; Phi_q -ε] [dv; sv] = [0; -Phid(q, v)],       vp = v + dv
     [M Phi_qᵀ; Phi_q -ε] [da; sa] = [0; -Phidd(q, vp, a)],  ap = a + da
 
-with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a trajectory: q, v, a, vp, ap, lam, sv, sa.
+with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a trajectory: q, v, a, vp, ap, lam, sv, sa and,
+where there is room, the auxiliary acceleration.
 """
 
 import numpy as np
@@ -25,6 +26,15 @@ from kinegrad.kernels.formulations.blocks import (
     shift4,
     step_rounds,
 )  # fmt: skip
+from kinegrad.kernels.formulations.newmark_family import (
+    by_acceleration,
+    complete,
+    complete4,
+    complete_transposed4,
+    predict,
+    predict4,
+    predict_transposed4,
+)
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, kkt_factor, kkt_solve4, ldlt, ldlt_solve, mul4, put4
 from kinegrad.kernels.products import (
@@ -54,7 +64,7 @@ from kinegrad.kernels.table import call
 )
 
 # options
-PENALTY, SCALE, TOLERANCE, THRESHOLD, CARRY, BETA, GAMMA = range(7)
+PENALTY, SCALE, TOLERANCE, THRESHOLD, CARRY = range(5)
 ITERATIONS, EXACT = range(2)
 PROJECTED_V, PROJECTED_A = 1, 2
 ROUNDS_EXACT = 6
@@ -121,9 +131,11 @@ def augment_rows(A, J, m, n, alpha):
 
 
 @kernel
-def store(row, q, v, a, vp, ap, lam, sv, sa, m):
+def store(row, q, v, a, vp, ap, lam, sv, sa, auxiliary, m):
     """One row of a trajectory."""
     n = q.shape[0]
+    for i in range(row.shape[0] - 5 * n - 3 * m):
+        row[5 * n + 3 * m + i] = auxiliary[i]
     for i in range(n):
         row[i] = q[i]
         row[n + i] = v[i]
@@ -155,8 +167,10 @@ def load(row, q, v, a, vp, ap, dv, da, lam, sv, sa, m):
 
 
 @entry(what="the simulation kernels")
-def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, stride, traj, iterations, flags):
-    """Status and number of steps done: from the state in the context through the steps hs.
+def simulate(
+    fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, observe, final, psi, g_last, stride, traj, iterations, flags
+):
+    """Status and number of steps done: from the state in the context and the auxiliary acceleration through the steps hs.
 
     Rows of `traj` are filled every `stride` steps, from row 0 on (the start is the caller's); `psi` gains the integrals by
     the trapezoidal rule, `g_last` holds the integrands at the last state; `final[o]` marks objectives taken at the end.
@@ -191,13 +205,11 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
-        b = opts[BETA] * h * h
-        gh = opts[GAMMA] * h
+        b, gh = by_acceleration(family, h)
         par[WC] = gh
         par[TIME] = ts[step + 1]
+        predict(family, h, q, vp, ap, auxiliary, qt, vt)
         for i in range(n):
-            qt[i] = q[i] + h * vp[i] + (0.5 * h * h - b) * ap[i]
-            vt[i] = vp[i] + (h - gh) * ap[i]
             a[i] = ap[i]
             if extrapolate:
                 a[i] += ap[i] - before[i]
@@ -287,6 +299,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
         if m > 0 and not largest(res, m) < opts[THRESHOLD]:
             project(M, J, m, n, A, d, ap, pen, rounds, exact, res, y, w, sa)
             flags[step] += PROJECTED_A
+        complete(family, ap, auxiliary)
         if observe:
             call(fn[OBSERVE], ctx)
             for o in range(psi.shape[0]):
@@ -296,7 +309,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, observe, final, psi, g_last, strid
                     psi[o] += 0.5 * h * (g_last[o] + g[o])
                 g_last[o] = g[o]
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
-            store(traj[(step + 1) // stride], q, v, a, vp, ap, lam, sv, sa, m)
+            store(traj[(step + 1) // stride], q, v, a, vp, ap, lam, sv, sa, auxiliary, m)
     return OK, hs.shape[0]
 
 
@@ -315,11 +328,12 @@ def factors(M, C, R_z, Phi, m, n, gh, b, pen, T, A, piv, L, pivl):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_, grad):
+def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, A_, X, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (ALI-3).
 
-    Q, V, A_ (blocks, n, 4) hold the derivatives of q, vp, ap by the directions at row 0 and leave with those at the
-    end; grad (o, p) gains the objectives of rows 1 on.  `after` is the size of the step that follows (0: none).
+    Q, V, A_, X (blocks, n, 4) hold the derivatives of q, vp, ap and of the auxiliary acceleration (which with Newmark's
+    method is ap: the same array) by the directions at row 0 and leave with those at the end; grad (o, p) gains the
+    objectives of rows 1 on.  `after` is the size of the step that follows (0: none).
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
@@ -337,7 +351,7 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_,
     flag[FREEDOMS] = 0
     for step in range(1, hs.shape[0] + 1):
         h = hs[step - 1]
-        b, gh = opts[BETA] * h * h, opts[GAMMA] * h
+        b, gh = by_acceleration(family, h)
         par[TIME] = ts[step]
         load(traj[step], q, v, a, vp, ap, dv, da, lam, sv, sa, m)
         call(fn[LINEARISE], ctx)
@@ -350,9 +364,7 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_,
         for e in range(Q.shape[0]):
             k = n + 4 * e
             qk, vk, ak = Q[e], V[e], A_[e]
-            shift4(n, h, vk, qk)
-            shift4(n, 0.5 * h * h - b, ak, qk)
-            shift4(n, h - gh, ak, vk)
+            predict4(family, h, n, qk, vk, ak, X[e])
             right4(R_z, n, n, k, qk, 1.0, r1)
             minus4(C, n, n, 1.0, vk, r1)
             right4(Phi_z, m, n, k, qk, 1.0 / b, r2)
@@ -372,16 +384,18 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_,
                 minus4(Phid_z, m, n, 2.0, vk, r2)
                 kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, ak)
+            complete4(family, n, ak, X[e])
             objective_rows4(no, n, k, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
     return OK, hs.shape[0]
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_):
+def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, A_, X):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (ALI-4).
 
-    Q, V, A_ (blocks, n, 4), a column an objective, hold the adjoints of q, vp, ap at the end of the segment and leave with
-    those at its beginning.  Rows 1 on of `traj` are swept; `after` is the size of the step that follows (0: none).
+    Q, V, A_, X (blocks, n, 4), a column an objective, hold the adjoints of q, vp, ap and, as in `direct`, of the auxiliary
+    acceleration at the end of the segment and leave with those at its beginning.  Rows 1 on of `traj` are swept; `after`
+    is the size of the step that follows (0: none).
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
@@ -402,7 +416,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
     steps = hs.shape[0]
     for step in range(steps, 0, -1):
         h = hs[step - 1]
-        b, gh = opts[BETA] * h * h, opts[GAMMA] * h
+        b, gh = by_acceleration(family, h)
         par[TIME] = ts[step]
         load(traj[step], q, v, a, vp, ap, dv, da, lam, sv, sa, m)
         call(fn[LINEARISE], ctx)
@@ -415,6 +429,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
         for e in range(Q.shape[0]):
             qo, vo, ao = Q[e], V[e], A_[e]
             used = min(4, no - 4 * e)
+            complete_transposed4(family, n, ao, X[e])
             for c in range(used):
                 o = 4 * e + c
                 for i in range(n):
@@ -446,10 +461,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, final, traj, flags, Q, V, A_
             plus_transposed4(Phi_z, m, n, -1.0, P, qo)
             plus_transposed4(R_z, n, n, -1.0, U, qo)
             plus_transposed4(C, n, n, -1.0, U, vo)
-            for i in range(n):
-                x, y = get4(qo, i), get4(vo, i)
-                put4(ao, i, axpy4(0.5 * h * h - b, x, mul4(h - gh, y)))
-                put4(vo, i, axpy4(h, x, y))
+            predict_transposed4(family, h, n, qo, vo, ao, X[e])
             for c in range(used):
                 for i in range(n):
                     mu[i], eta_v[i], eta_a[i] = -U[i, c], -H[i, c], -E[i, c]
