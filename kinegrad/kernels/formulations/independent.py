@@ -64,10 +64,10 @@ def arrange(chosen, order):
 @kernel
 def contains(items, count, i):
     """Whether i is among the first `count` items."""
+    found = False
     for k in range(count):
-        if items[k] == i:
-            return True
-    return False
+        found = found or items[k] == i
+    return found
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Matrix R: independent coordinates z, integrated by Newmark's method or by explicit Runge-Kutta methods.
+"""Matrix R: independent coordinates z, integrated by the Newmark family or by explicit Runge-Kutta methods.
 
 With K = [Phi_q; B], B = z_q, and R the solution of K R = [0; I] (MR-1):
 
@@ -10,7 +10,8 @@ multipliers (MR-2).  z begin as the degrees of freedom of the model; where they 
 there take over, read from the same state (MR-11).
 
 Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of the stages, but the first, of the step that
-led to it; then the independent coordinates of the step that follows.
+led to it; then the independent coordinates of the step that follows, and with HHT and generalized-alpha their auxiliary
+accelerations.
 """
 
 from typing import NamedTuple
@@ -29,6 +30,7 @@ from kinegrad.kernels.formulations.independent import (
     solve1,
     store_chosen,
 )
+from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
     T_END,
@@ -62,7 +64,7 @@ from kinegrad.kernels.table import call
 (lam_, Phi_, Phi_t_, c_, M_, Kt_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
 
 # options
-TOLERANCE, BETA, GAMMA, RESELECT = range(4)
+TOLERANCE, RESELECT = range(2)
 # what a selection carries on: the quality below which another is sought, and its number
 LIMIT, NUMBER = range(2)
 TWO_PI = 2.0 * np.pi
@@ -261,15 +263,11 @@ def get_state(ctx, q0, v0, a0):
 
 
 @kernel
-def newmark_step(fn, ctx, m, S, T, wraps, h, opts, allowed, z, zd, zdd, zt, vt, found):
-    """Status and iterations; the state after a step that ends at the time of the context (MR-5)."""
+def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt, vt, found):
+    """Status and iterations; the state z = zt + b zdd, zd = vt + gh zdd at the time of the context (MR-5)."""
     q, v, a, Kt = q_(ctx), v_(ctx), a_(ctx), Kt_(ctx)
-    R, MR, D, dd, y, tol = T.R, T.MR, T.D, T.dd, T.y, opts[TOLERANCE]
+    R, MR, D, dd, y = T.R, T.MR, T.D, T.dd, T.y
     n, nd = q.shape[0], z.shape[0]
-    b, gh = opts[BETA] * h * h, opts[GAMMA] * h
-    for k in range(nd):
-        zt[k] = z[k] + h * zd[k] + (0.5 * h * h - b) * zdd[k]
-        vt[k] = zd[k] + (h - gh) * zdd[k]
     for i in range(n):
         q[i] += h * v[i] + 0.5 * h * h * a[i]
     last = 1e300
@@ -321,10 +319,11 @@ def newmark_step(fn, ctx, m, S, T, wraps, h, opts, allowed, z, zd, zdd, zt, vt, 
 
 @entry(what="the simulation kernels")
 def simulate_newmark(
-    fn, ctx, m, wraps, scale, ts, hs, opts, iterations_allowed, final, psi, g_last, stride, traj, iterations, flags, z, zd,
-    zdd, chosen, carried,
+    fn, ctx, m, wraps, scale, ts, hs, opts, family, iterations_allowed, final, psi, g_last, stride, traj, iterations, flags,
+    z, zd, zdd, auxiliary, chosen, carried,
 ):  # fmt: skip
-    """Status and number of steps done, from the state in the context and z, zd, zdd, chosen, carried, which go on."""
+    """Status and number of steps done, from the state in the context and z, zd, zdd, auxiliary, chosen, carried, which go
+    on."""
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, lam, M, J = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx), J_(ctx)
     n, nd, dt = q.shape[0], z.shape[0], M.dtype
@@ -335,10 +334,12 @@ def simulate_newmark(
     at = 3 * n + m
     for step in range(hs.shape[0]):
         h = hs[step]
+        b, gh = by_acceleration(family, h)
         get_state(ctx, q0, v0, a0)
-        par[TIME], par[WK], par[WC] = ts[step + 1], opts[BETA] * h * h, opts[GAMMA] * h
+        par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
+        predict(family, h, z, zd, zdd, auxiliary, zt, vt)
         status, count = newmark_step(
-            fn, ctx, m, S, T, wraps, h, opts, iterations_allowed, z, zd, zdd, zt, vt, found
+            fn, ctx, m, S, T, wraps, h, b, gh, opts[TOLERANCE], iterations_allowed, z, zd, zdd, zt, vt, found
         )
         if status != OK and opts[RESELECT] > 0.0:
             number = carried[NUMBER]
@@ -350,11 +351,14 @@ def simulate_newmark(
                 if step % stride == 0:
                     store_chosen(traj[step // stride], at, chosen)
                 par[TIME] = ts[step + 1]
+                auxiliary[:] = zdd
+                predict(family, h, z, zd, zdd, auxiliary, zt, vt)
                 status, count = newmark_step(
-                    fn, ctx, m, S, T, wraps, h, opts, iterations_allowed, z, zd, zdd, zt, vt, found
+                    fn, ctx, m, S, T, wraps, h, b, gh, opts[TOLERANCE], iterations_allowed, z, zd, zdd, zt, vt, found
                 )
         if status != OK:
             return status, step
+        complete(family, zdd, auxiliary)
         iterations[step], flags[step] = count, int(carried[NUMBER])
         for o in range(psi.shape[0]):
             if not final[o]:
@@ -367,10 +371,14 @@ def simulate_newmark(
             status, S = reselect(ctx, m, S, T, scale, opts[RESELECT], chosen, carried, z, zd, zdd)
             if status != OK:
                 return status, step
+            if flags[step] != int(carried[NUMBER]):
+                auxiliary[:] = zdd
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
             row = traj[(step + 1) // stride]
             store_stage(row, 0, q, v, a, lam, m)
             store_chosen(row, at, chosen)
+            for k in range(row.shape[0] - at - nd):
+                row[at + nd + k] = auxiliary[k]
     return OK, hs.shape[0]
 
 
@@ -463,7 +471,30 @@ def simulate_rk(
             for k in range(nd):
                 KV[0, k], KA[0, k] = zd[k], zdd[k]
             status = stages(
-                fn, ctx, m, S, T, wraps, tol, A, b, c, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz, g_step, row, keep
+                fn,
+                ctx,
+                m,
+                S,
+                T,
+                wraps,
+                tol,
+                A,
+                b,
+                c,
+                t,
+                ts[step + 1],
+                h,
+                z,
+                zd,
+                KV,
+                KA,
+                zs,
+                zds,
+                zl,
+                dz,
+                g_step,
+                row,
+                keep,
             )
             evaluations[step] += s
             if status == OK and not chosen_steps:

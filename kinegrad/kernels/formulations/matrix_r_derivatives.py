@@ -29,17 +29,22 @@ from kinegrad.kernels.formulations.independent import (
     solve4,
     transposed4,
 )
-from kinegrad.kernels.formulations.matrix_r import BETA, GAMMA
+from kinegrad.kernels.formulations.newmark_family import (
+    by_acceleration,
+    complete4,
+    complete_transposed4,
+    predict4,
+    predict_transposed4,
+)
 from kinegrad.kernels.formulations.runge_kutta import (
     collect4,
     combine4,
-    load_stage,
     place,
     seed4,
     stage_weights,
 )
 from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4
+from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, put4
 from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
@@ -229,11 +234,12 @@ def give4(chosen, Z, X):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Z, Zd, A, grad):
+def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, Z, Zd, A, X, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (MR-3).
 
-    Z, Zd, A (blocks, d, 4): derivatives of z, zd, zdd by the directions at row 0; they leave with those at the end.  grad
-    gains the objectives of rows 1 on (Newmark), or of all stages (Runge-Kutta).
+    Z, Zd, A, X (blocks, d, 4): derivatives of z, zd, zdd and of the auxiliary accelerations (with Newmark's method the same
+    array as A) by the directions at row 0; they leave with those at the end.  grad gains the objectives of rows 1 on
+    (Newmark), or of all stages (Runge-Kutta).
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx)
@@ -251,7 +257,7 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Z
     steps = hs.shape[0]
     for step in range(steps):
         h = hs[step]
-        b, gh = (0.0, 0.0) if explicit else (opts[BETA] * h * h, opts[GAMMA] * h)
+        b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         for k in range(nd):
             after_step[k] = chosen[k]
         changes = load_chosen(traj[step + 1], at, after_step)
@@ -260,7 +266,7 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Z
         for i in range((s + 1 if at_end or changes else s) if explicit else 1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, final, weights, at_end)
+                stage_weights(i, h, rb, at_end, final, weights)
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
@@ -273,10 +279,10 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Z
                     combine4(h, part, i, Z[e], KV, e, nd, z)
                     combine4(h, part, i, Zd[e], KA, e, nd, zd)
                 else:
+                    predict4(family, h, nd, Z[e], Zd[e], A[e], X[e])
                     for k in range(nd):
-                        x, xd, xdd = get4(Z[e], k), get4(Zd[e], k), get4(A[e], k)
-                        put4(z, k, axpy4(0.5 * h * h - b, xdd, axpy4(h, xd, x)))
-                        put4(zd, k, axpy4(h - gh, xdd, xd))
+                        put4(z, k, get4(Z[e], k))
+                        put4(zd, k, get4(Zd[e], k))
                 tangent4(ctx, m, S, L, n + 4 * e, b, gh, z, zd, zdd, qk, vk, ak)
                 objective_rows4(no, n, n + 4 * e, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
                 if explicit and i < s:
@@ -287,11 +293,13 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Z
                     read4(after_step, qk, Z[e])
                     read4(after_step, vk, Zd[e])
                     read4(after_step, ak, A[e])
+                    read4(after_step, ak, X[e])
                 elif not explicit:
                     for k in range(nd):
                         put4(Z[e], k, get4(z, k))
                         put4(Zd[e], k, get4(zd, k))
                         put4(A[e], k, get4(zdd, k))
+                    complete4(family, nd, zdd, X[e])
         if explicit and not changes:
             for e in range(Z.shape[0]):
                 combine4(h, rb, s, Z[e], KV, e, nd, Z[e])
@@ -304,10 +312,11 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Z
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, Z, Zd, A):
+def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, Z, Zd, A, X):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (MR-4).
 
-    Z, Zd, A (blocks, d, 4), a column an objective: adjoints of z, zd, zdd at the end of the segment, then at its beginning.
+    Z, Zd, A, X (blocks, d, 4), a column an objective: adjoints of z, zd, zdd and, as in `direct`, of the auxiliary
+    accelerations at the end of the segment, then at its beginning.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx)
@@ -330,7 +339,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, 
         eta_a[i] = 0.0
     for step in range(steps - 1, -1, -1):
         h = hs[step]
-        b, gh = (0.0, 0.0) if explicit else (opts[BETA] * h * h, opts[GAMMA] * h)
+        b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         changes = load_chosen(traj[step], at, chosen)
         if changes:
@@ -339,7 +348,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, 
         for i in range((s if at_end or changes else s - 1) if explicit else 0, -1, -1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, final, weights, at_end)
+                stage_weights(i, h, rb, at_end, final, weights)
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
@@ -367,7 +376,9 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, 
                     give4(after_step, Z[e], qo)
                     give4(after_step, Zd[e], vo)
                     give4(after_step, A[e], ao)
+                    give4(after_step, X[e], ao)
                 elif not explicit:
+                    complete_transposed4(family, nd, A[e], X[e])
                     shift4(nd, 1.0, Z[e], z)
                     shift4(nd, 1.0, Zd[e], zd)
                     shift4(nd, 1.0, A[e], zdd)
@@ -375,15 +386,16 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, ts, hs, after, opts, final, traj, 
                 for k in range(nd):
                     x, xd = get4(z, k), get4(zd, k)
                     if not explicit:
-                        put4(A[e], k, axpy4(0.5 * h * h - b, x, mul4(h - gh, xd)))
                         put4(Z[e], k, x)
-                        put4(Zd[e], k, axpy4(h, x, xd))
+                        put4(Zd[e], k, xd)
                     elif i < s:
                         put4(YZ[i, e], k, x)
                         put4(YV[i, e], k, xd)
                     else:
                         put4(Z[e], k, axpy4(1.0, x, get4(Z[e], k)))
                         put4(Zd[e], k, axpy4(1.0, xd, get4(Zd[e], k)))
+                if not explicit:
+                    predict_transposed4(family, h, nd, Z[e], Zd[e], A[e], X[e])
                 for c in range(used):
                     for j in range(n):
                         mu[j] = -U[j, c]

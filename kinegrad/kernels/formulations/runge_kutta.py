@@ -14,6 +14,7 @@ import numpy as np
 
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
+from kinegrad.kernels.products import TIME
 
 
 class Tableau(NamedTuple):
@@ -113,13 +114,13 @@ def stage_time(t0, t1, h, c):
 
 
 @kernel
-def stage_weights(i, h, b, final, weights):
-    """Weights of the objectives in stage i: h b_i for integrals; beyond the last stage 1 for final values (RKT-3)."""
+def stage_weights(i, h, b, at_end, final, weights):
+    """Weights of the objectives in stage i: h b_i for integrals; beyond the last, at the end, 1 for final values (RKT-3)."""
     for o in range(final.shape[0]):
         if i < b.shape[0]:
             weights[o] = 0.0 if final[o] else h * b[i]
         else:
-            weights[o] = 1.0 if final[o] else 0.0
+            weights[o] = 1.0 if final[o] and at_end else 0.0
 
 
 @kernel
@@ -219,3 +220,17 @@ def load_stage(row, k, q, v, a, vp, ap, lam, m):
         ap[i] = a[i]
     for l in range(m):
         lam[l] = row[o + 3 * n + l]
+
+
+@kernel
+def place(explicit, i, s, c, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m):
+    """Put stage i of a step, or (i = s, or Newmark) the state after it, into the context."""
+    if explicit and i == 0:
+        load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
+        par[TIME] = ts[step]
+    elif explicit and i < s:
+        load_stage(traj[step + 1], i, q, v, a, vp, ap, lam, m)
+        par[TIME] = stage_time(ts[step], ts[step + 1], hs[step], c[i])
+    else:
+        load_stage(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
+        par[TIME] = ts[step + 1]
