@@ -2,7 +2,7 @@
 
 K = [Phi_q; B], B = z_q.  If z are coordinates themselves, the other n - d are unknown in K x = b and the unit rows of B
 need no equations (MR-9).  If z measure something else all n are unknown, and the rows of B are rows like those of Phi_q.
-Redundant rows are borne by the normal equations of the unknowns (MR-8).
+Redundant rows are borne by a pseudo-inverse from the normal equations of the unknowns (MR-8).
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 
 from kinegrad.kernels.formulations.blocks import clear4
 from kinegrad.kernels.jit import entry, kernel, sqrt
-from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, ldlt_solve4, put4, qr
+from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, put4, qr
 from kinegrad.kernels.status import OK, SINGULAR
 
 MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
@@ -21,15 +21,19 @@ class Partition(NamedTuple):
     """Unknown and independent coordinates, and what solves for the unknown ones.
 
     `order` has the coordinates, the `nu` unknown ones first; `rows` is the number of rows that are equations for them, G
-    holds the columns of those rows in that order, and N, d the factors of the normal equations.
+    holds the columns of those rows in that order, P the transposed pseudo-inverse of the unknowns' columns, which `ready`
+    says to be there.  N, d, w4 are scratch.
     """
 
     order: np.ndarray
     nu: int
     rows: int
+    ready: np.ndarray
     G: np.ndarray
+    P: np.ndarray
     N: np.ndarray
     d: np.ndarray
+    w4: np.ndarray
 
 
 @entry(what="the simulation kernels")
@@ -39,8 +43,9 @@ def partition(chosen, m, like):
     order = np.zeros(n, np.int64)
     nu = arrange(chosen, order)
     rows = m + nd if nu == n else m
-    G, N, d = np.zeros((rows, n), like.dtype), np.zeros((nu, nu), like.dtype), np.zeros(2 * nu, like.dtype)
-    return Partition(order, nu, rows, G, N, d)
+    G, P, N = np.zeros((rows, n), like.dtype), np.zeros((rows, nu), like.dtype), np.zeros((nu, nu), like.dtype)
+    d, w4 = np.zeros(2 * nu, like.dtype), np.zeros((max(rows, nu), 4), like.dtype)
+    return Partition(order, nu, rows, np.zeros(1, np.int64), G, P, N, d, w4)
 
 
 @kernel
@@ -99,27 +104,31 @@ def load_chosen(row, at, chosen):
 
 @kernel
 def factorise(S, J):
-    """Status; G and the factors of the unknowns' normal equations, from the rows J (MR-8)."""
-    order, nu, G, N = S.order, S.nu, S.G, S.N
+    """Status; G and P = G_u (G_uᵀ G_u)⁻¹ from the rows J, u being the unknowns (MR-8)."""
+    order, nu, G, N, P = S.order, S.nu, S.G, S.N, S.P
     n = order.shape[0]
     for l in range(S.rows):
         for j in range(n):
             G[l, j] = J[l, order[j]]
+        for i in range(nu):
+            P[l, i] = G[l, i]
     for i in range(nu):
         for j in range(i + 1):
-            N[i, j] = 0.0
+            s = 0.0 * N[i, j]
+            for l in range(S.rows):
+                s += G[l, i] * G[l, j]
+            N[i, j] = s
+    status = ldlt(N, S.d)
+    S.ready[0] = 1 if status == OK else 0
     for l in range(S.rows):
-        for i in range(nu):
-            t = G[l, i]
-            for j in range(i + 1):
-                N[i, j] += t * G[l, j]
-    return ldlt(N, S.d)
+        ldlt_solve(N, S.d, P[l])
+    return status
 
 
 @kernel
 def solve1(S, m, b, x, w, rounds):
     """x with K x = b; b[m:] belongs to z.  All rounds but the first refine (MR-8)."""
-    order, nu, G = S.order, S.nu, S.G
+    order, nu, G, P = S.order, S.nu, S.G, S.P
     n = order.shape[0]
     for j in range(nu, n):
         x[order[j]] = b[m + j - nu]
@@ -134,50 +143,46 @@ def solve1(S, m, b, x, w, rounds):
                 for i in range(nu):
                     s -= G[l, i] * x[order[i]]
             for i in range(nu):
-                w[i] += G[l, i] * s
-        ldlt_solve(S.N, S.d, w)
+                w[i] += P[l, i] * s
         for i in range(nu):
             x[order[i]] = w[i] if k == 0 else x[order[i]] + w[i]
 
 
 @kernel
-def solve4(S, m, B, X, W):
+def solve4(S, m, B, X):
     """X with K X = B for four columns, refined once."""
-    order, nu, G = S.order, S.nu, S.G
+    order, nu, G, P = S.order, S.nu, S.G, S.P
     n = order.shape[0]
     clear4(X)
     for j in range(nu, n):
         put4(X, order[j], get4(B, m + j - nu))
     for _ in range(2):
-        for i in range(nu):
-            put4(W, i, (0.0, 0.0, 0.0, 0.0))
         for l in range(S.rows):
             s = get4(B, l)
             for j in range(n):
                 s = axpy4(-G[l, j], get4(X, order[j]), s)
+            put4(S.w4, l, s)
+        for l in range(S.rows):
+            s = get4(S.w4, l)
             for i in range(nu):
-                put4(W, i, axpy4(G[l, i], s, get4(W, i)))
-        ldlt_solve4(S.N, S.d, W)
-        for i in range(nu):
-            put4(X, order[i], axpy4(1.0, get4(W, i), get4(X, order[i])))
+                put4(X, order[i], axpy4(P[l, i], s, get4(X, order[i])))
 
 
 @kernel
-def transposed4(S, m, X, Y, W):
+def transposed4(S, m, X, Y):
     """Y of least norm with KᵀY = X for four columns, refined once; Y[m:] belongs to z."""
-    order, nu, G = S.order, S.nu, S.G
+    order, nu, G, P = S.order, S.nu, S.G, S.P
     clear4(Y)
     for _ in range(2):
         for i in range(nu):
             s = get4(X, order[i])
             for l in range(S.rows):
                 s = axpy4(-G[l, i], get4(Y, l), s)
-            put4(W, i, s)
-        ldlt_solve4(S.N, S.d, W)
+            put4(S.w4, i, s)
         for l in range(S.rows):
             s = get4(Y, l)
             for i in range(nu):
-                s = axpy4(G[l, i], get4(W, i), s)
+                s = axpy4(P[l, i], get4(S.w4, i), s)
             put4(Y, l, s)
     for j in range(nu, order.shape[0]):
         s = get4(X, order[j])

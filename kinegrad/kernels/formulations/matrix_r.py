@@ -94,18 +94,23 @@ def new_stage(m, nd, like):
 
 
 @kernel
-def positions(fn, ctx, m, S, z, wraps, tol, res, w):
-    """Status; q with Phi(q) = 0 and z(q) = z, from the q at hand, and the factors at that q."""
+def positions(fn, ctx, m, S, z, wraps, tol, w):
+    """Status; q with Phi(q) = 0 and z(q) = z, from the q at hand, and the factors at that q.
+
+    The first correction takes the factors of the position before, if there are any.
+    """
     q, Phi, J = q_(ctx), Phi_(ctx), J_(ctx)
-    order, nu, G = S.order, S.nu, S.G
+    order, nu, P = S.order, S.nu, S.P
     for j in range(nu, q.shape[0]):
         q[order[j]] = z[j - nu]
+    fresh = S.ready[0] == 0
     last = 1e300
     for _ in range(30):
         call(fn[POSITION], ctx)
-        status = factorise(S, J)
-        if status != OK:
-            return status
+        if fresh:
+            status = factorise(S, J)
+            if status != OK:
+                return status
         for i in range(nu):
             w[i] = 0.0
         for l in range(S.rows):
@@ -115,18 +120,18 @@ def positions(fn, ctx, m, S, z, wraps, tol, res, w):
                 if wraps[l - m]:
                     s -= TWO_PI * np.round(s.real / TWO_PI)
             for i in range(nu):
-                w[i] += G[l, i] * s
-        ldlt_solve(S.N, S.d, w)
+                w[i] += P[l, i] * s
         e = 0.0
         for i in range(nu):
             e = max(e, abs(w[i]))
         if not e < 1e300:
             return NOT_FINITE
         if e <= tol or (e > 0.5 * last and e < at_rounding(q)):
-            return OK
+            return OK if fresh else factorise(S, J)
         for i in range(nu):
             q[order[i]] += w[i]
         last = e
+        fresh = True
     return NOT_CONVERGED
 
 
@@ -137,7 +142,7 @@ def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
     Phi_t, c, M = Phi_t_(ctx), c_(ctx), M_(ctx)
     R, MR, D, dd, res, x, w, y = T
     n, nd = q.shape[0], z.shape[0]
-    status = positions(fn, ctx, m, S, z, wraps, 0.01 * tol, res, w)
+    status = positions(fn, ctx, m, S, z, wraps, 0.01 * tol, w)
     if status != OK:
         return status
     rounds = 2 if tol < TIGHT else 1
@@ -198,20 +203,20 @@ def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
 @kernel
 def multipliers(S, m, y, w, lam, rounds):
     """lam of least norm with Phi_qᵀ lam = -y, y = M a + f, from the equations of the unknowns (MR-8)."""
-    order, nu, G = S.order, S.nu, S.G
+    order, nu, G, P = S.order, S.nu, S.G, S.P
     for l in range(lam.shape[0]):
         lam[l] = 0.0
-    for _ in range(rounds):
+    for k in range(rounds):
         for i in range(nu):
             s = -y[order[i]]
-            for l in range(S.rows):
-                s -= G[l, i] * lam[l]
+            if k > 0:
+                for l in range(S.rows):
+                    s -= G[l, i] * lam[l]
             w[i] = s
-        ldlt_solve(S.N, S.d, w)
         for l in range(S.rows):
             s = lam[l]
             for i in range(nu):
-                s += G[l, i] * w[i]
+                s += P[l, i] * w[i]
             lam[l] = s
     for l in range(m, lam.shape[0]):
         lam[l] = 0.0

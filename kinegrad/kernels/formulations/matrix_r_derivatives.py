@@ -57,7 +57,7 @@ from kinegrad.kernels.table import call
 
 
 class Linear(NamedTuple):
-    """R, W, Y (d, n) and the factors T, pivots of (MR-3), and scratch: x, w (n), res (m + d), r1, w4 (n, 4), r2 (m + d, 4)."""
+    """R, W, Y (d, n) and the factors T, pivots of (MR-3), and scratch: x, w (n), res (m + d), r1 (n, 4), r2 (m + d, 4)."""
 
     R: np.ndarray
     W: np.ndarray
@@ -68,7 +68,6 @@ class Linear(NamedTuple):
     w: np.ndarray
     res: np.ndarray
     r1: np.ndarray
-    w4: np.ndarray
     r2: np.ndarray
 
 
@@ -78,8 +77,8 @@ def new_linear(m, nd, like):
     n, dt = like.shape[0], like.dtype
     R, W, Y, T = np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, nd), dt)
     x, w, res = np.zeros(n, dt), np.zeros(n, dt), np.zeros(m + nd, dt)
-    r1, w4, r2 = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((m + nd, 4), dt)
-    return Linear(R, W, Y, T, np.zeros(nd, np.int32), x, w, res, r1, w4, r2)
+    r1, r2 = np.zeros((n, 4), dt), np.zeros((m + nd, 4), dt)
+    return Linear(R, W, Y, T, np.zeros(nd, np.int32), x, w, res, r1, r2)
 
 
 @kernel
@@ -146,15 +145,15 @@ def tangent4(ctx, m, S, L, e, b, gh, Z, Zd, A, qk, vk, ak):
     clear4(qk)
     right4(Phi_z, S.rows, n, e, qk, 1.0, r2)
     given4(S, m, Z, r2)
-    solve4(S, m, r2, qk, L.w4)
+    solve4(S, m, r2, qk)
     right4(Phid, S.rows, n, e, qk, 1.0, r2)
     given4(S, m, Zd, r2)
-    solve4(S, m, r2, vk, L.w4)
+    solve4(S, m, r2, vk)
     right4(Phidd, S.rows, n, e, qk, 1.0, r2)
     minus4(Phid, S.rows, n, 2.0, vk, r2)
     clear4(A)
     given4(S, m, A, r2)
-    solve4(S, m, r2, ak, L.w4)
+    solve4(S, m, r2, ak)
     right4(R_z, n, n, e, qk, 1.0, r1)
     minus4(C, n, n, 1.0, vk, r1)
     minus4(M, n, n, 1.0, ak, r1)
@@ -196,12 +195,12 @@ def cotangent4(ctx, m, S, L, b, gh, Z, Zd, A, qo, vo, ao, U, yp, yv, ya):
     plus_transposed4(M, n, n, -1.0, U, ao)
     plus_transposed4(C, n, n, -1.0, U, vo)
     plus_transposed4(R_z, n, n, -1.0, U, qo)
-    transposed4(S, m, ao, ya, L.w4)
+    transposed4(S, m, ao, ya)
     plus_transposed4(Phidd, rows, n, -1.0, ya, qo)
     plus_transposed4(Phid, rows, n, -2.0, ya, vo)
-    transposed4(S, m, vo, yv, L.w4)
+    transposed4(S, m, vo, yv)
     plus_transposed4(Phid, rows, n, -1.0, yv, qo)
-    transposed4(S, m, qo, yp, L.w4)
+    transposed4(S, m, qo, yp)
     for k in range(nd):
         put4(Z, k, axpy4(1.0, get4(yp, m + k), get4(Z, k)))
         put4(Zd, k, axpy4(1.0, get4(yv, m + k), get4(Zd, k)))
