@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kinegrad.kernels.formulations.blocks import clear4
-from kinegrad.kernels.jit import entry, kernel, sqrt
-from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, put4, qr
+from kinegrad.kernels.jit import entry, inlined, kernel, sqrt
+from kinegrad.kernels.linalg import axpy4, get4, ldlt, put4, qr
 from kinegrad.kernels.status import OK, SINGULAR
 
 MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
@@ -75,7 +75,7 @@ def contains(items, count, i):
     return found
 
 
-@kernel
+@inlined
 def is_measured(S):
     """Whether z are measured by rows: those rows have to be evaluated."""
     return S.nu == S.order.shape[0]
@@ -102,7 +102,7 @@ def load_chosen(row, at, chosen):
 # --- solving -----------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def factorise(S, J):
     """Status; G and P = G_u (G_uᵀ G_u)⁻¹ from the rows J, u being the unknowns (MR-8)."""
     order, nu, G, N, P = S.order, S.nu, S.G, S.N, S.P
@@ -118,14 +118,26 @@ def factorise(S, J):
             for l in range(S.rows):
                 s += G[l, i] * G[l, j]
             N[i, j] = s
-    status = ldlt(N, S.d)
+    d = S.d
+    status = ldlt(N, d)
     S.ready[0] = 1 if status == OK else 0
-    for l in range(S.rows):
-        ldlt_solve(N, S.d, P[l])
+    for i in range(nu):
+        d[nu + i] = 1.0 / d[i]
+    for l in range(S.rows):  # P_l = N⁻¹ G_l
+        for i in range(nu):
+            s = P[l, i]
+            for k in range(i):
+                s -= N[i, k] * P[l, k]
+            P[l, i] = s
+        for i in range(nu - 1, -1, -1):
+            s = P[l, i] * d[nu + i]
+            for k in range(i + 1, nu):
+                s -= N[k, i] * P[l, k]
+            P[l, i] = s
     return status
 
 
-@kernel
+@inlined
 def solve1(S, m, b, x, w, rounds):
     """x with K x = b; b[m:] belongs to z.  All rounds but the first refine (MR-8)."""
     order, nu, G, P = S.order, S.nu, S.G, S.P
@@ -191,24 +203,37 @@ def transposed4(S, m, X, Y):
         put4(Y, m + j - nu, s)
 
 
-@kernel
-def basis(S, m, R, x, w, b, rounds):
-    """R (d, n), by rows: K R = [0; I]  (MR-1)."""
-    nd = R.shape[0]
-    for l in range(m + nd):
-        b[l] = 0.0
-    for k in range(nd):
-        b[m + k] = 1.0
-        solve1(S, m, b, x, w, rounds)
-        b[m + k] = 0.0
-        for i in range(R.shape[1]):
-            R[k, i] = x[i]
+@inlined
+def basis(S, m, R, b, rounds):
+    """R (d, n), by rows: K R = [0; I], all rounds but the first refining; b is scratch (MR-1)."""
+    order, nu, G, P = S.order, S.nu, S.G, S.P
+    n = order.shape[0]
+    for k in range(R.shape[0]):
+        for j in range(nu, n):
+            R[k, order[j]] = 1.0 if j == nu + k else 0.0
+        for i in range(nu):
+            s = 0.0 * P[0, i]
+            if nu == n:
+                s = P[m + k, i]
+            else:
+                for l in range(S.rows):
+                    s -= P[l, i] * G[l, nu + k]
+            R[k, order[i]] = s
+        for _ in range(1, rounds):
+            for l in range(S.rows):
+                s = 0.0 * P[l, 0]
+                for j in range(n):
+                    s -= G[l, j] * R[k, order[j]]
+                b[l] = s + (1.0 if l == m + k else 0.0)
+            for l in range(S.rows):
+                for i in range(nu):
+                    R[k, order[i]] += P[l, i] * b[l]
 
 
 # --- choosing ----------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def quality(S, m, J, R, scale):
     """Least cosine, of all k, between the gradient of z_k and the motion in which z_k alone changes (MR-10)."""
     n = S.order.shape[0]

@@ -42,7 +42,7 @@ from kinegrad.kernels.formulations.runge_kutta import (
     store_stage,
     too_small,
 )
-from kinegrad.kernels.jit import entry, kernel
+from kinegrad.kernels.jit import entry, inlined, kernel
 from kinegrad.kernels.linalg import ldlt, ldlt_solve
 from kinegrad.kernels.products import (
     AT_POSITION,
@@ -93,7 +93,7 @@ def new_stage(m, nd, like):
     return Stage(R, MR, D, dd, np.zeros(m + nd, dt), np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt))
 
 
-@kernel
+@inlined
 def positions(fn, ctx, m, S, z, wraps, tol, w):
     """Status; q with Phi(q) = 0 and z(q) = z, from the q at hand, and the factors at that q.
 
@@ -126,16 +126,16 @@ def positions(fn, ctx, m, S, z, wraps, tol, w):
             e = max(e, abs(w[i]))
         if not e < 1e300:
             return NOT_FINITE
-        if e <= tol or (e > 0.5 * last and e < at_rounding(q)):
-            return OK if fresh else factorise(S, J)
         for i in range(nu):
             q[order[i]] += w[i]
+        if e <= tol or (e > 0.5 * last and e < at_rounding(q)):
+            return OK if fresh else factorise(S, J)
         last = e
         fresh = True
     return NOT_CONVERGED
 
 
-@kernel
+@inlined
 def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
     """Status; q, v = vp, a = ap, lam and zdd at independent z, zd, and R there (MR-1)."""
     flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
@@ -146,12 +146,19 @@ def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
     if status != OK:
         return status
     rounds = 2 if tol < TIGHT else 1
-    basis(S, m, R, x, w, res, rounds)
+    basis(S, m, R, res, rounds)
+    moving = False
     for l in range(m + nd):
-        res[l] = (zd[l - m] if l >= m else 0.0) - (Phi_t[l] if l < S.rows else 0.0)
-    solve1(S, m, res, v, w, rounds)
+        res[l] = -Phi_t[l] if l < S.rows else 0.0
+        moving = moving or res[l] != 0.0
+    if moving:
+        solve1(S, m, res, x, w, rounds)
     for i in range(n):
-        vp[i] = v[i]
+        s = x[i] if moving else 0.0 * q[0]
+        for k in range(nd):
+            s += R[k, i] * zd[k]
+        v[i] = s
+        vp[i] = s
     flag[AT_POSITION] = 1
     call(fn[EVALUATE], ctx)
     flag[AT_POSITION] = 0
@@ -200,7 +207,7 @@ def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
     return OK
 
 
-@kernel
+@inlined
 def multipliers(S, m, y, w, lam, rounds):
     """lam of least norm with Phi_qᵀ lam = -y, y = M a + f, from the equations of the unknowns (MR-8)."""
     order, nu, G, P = S.order, S.nu, S.G, S.P
@@ -243,12 +250,12 @@ def reselect(ctx, m, S, T, scale, below, chosen, carried, z, zd, zdd):
             z[k], zd[k], zdd[k] = q[chosen[k]], v[chosen[k]], a[chosen[k]]
         status = factorise(S, J)
         if status == OK:
-            basis(S, m, T.R, T.x, T.w, T.res, 1)
+            basis(S, m, T.R, T.res, 1)
     carried[LIMIT] = min(below, WORSE * quality(S, m, J, T.R, scale))
     return status, S
 
 
-@kernel
+@inlined
 def set_state(ctx, q0, v0, a0):
     """q, v, a of the context = q0, v0, a0."""
     q, v, a = q_(ctx), v_(ctx), a_(ctx)
@@ -256,7 +263,7 @@ def set_state(ctx, q0, v0, a0):
         q[i], v[i], a[i] = q0[i], v0[i], a0[i]
 
 
-@kernel
+@inlined
 def get_state(ctx, q0, v0, a0):
     """q0, v0, a0 = q, v, a of the context."""
     q, v, a = q_(ctx), v_(ctx), a_(ctx)
@@ -390,7 +397,7 @@ def simulate_newmark(
 # --- Runge-Kutta -------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def guess(q, v, a, R, tau, dz, zd, zdd):
     """q after a time tau and a change dz of z, to second order along the motion and to first across it (MR-12)."""
     for k in range(dz.shape[0]):
@@ -403,10 +410,13 @@ def guess(q, v, a, R, tau, dz, zd, zdd):
 
 
 @kernel
-def stages(fn, ctx, m, S, T, wraps, tol, A, b, c, t, t1, h, z, zd, KV, KA, zs, zds, zl, dz, g_step, row, keep):
+def stages(
+    fn, ctx, m, S, T, wraps, tol, A, b, c, t, t1, h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step, row, keep
+):
     """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
 
-    zs, zds are left as z, zd of the new state; g_step gains h Σ b_i g_i of all stages but the first.
+    zs, zds are left as z, zd of the new state; g_step gains h Σ b_i g_i of all stages but the first.  C, D are by how much
+    the guess of each stage was off in the last step and in the one before; what 2 C - D foretells of this one is added.
     """
     par, g, q, v, a, lam = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     nd, s = z.shape[0], b.shape[0]
@@ -422,11 +432,17 @@ def stages(fn, ctx, m, S, T, wraps, tol, A, b, c, t, t1, h, z, zd, KV, KA, zs, z
             dz[k] = zs[k] - zl[k]
             zl[k] = zs[k]
         guess(q, v, a, T.R, now - last, dz, KV[i - 1], KA[i - 1])
+        for j in range(q.shape[0]):
+            qg[j] = q[j]
+            q[j] += 2.0 * C[i, j] - D[i, j]
         par[TIME] = now
         last = now
         status = stage(fn, ctx, m, S, T, zs, zds, wraps, tol, KA[i])
         if status != OK:
             return status
+        for j in range(q.shape[0]):
+            D[i, j] = C[i, j]
+            C[i, j] = q[j] - qg[j]
         for k in range(nd):
             KV[i, k] = zds[k]
         if i < s and b[i] != 0.0 and g_step.shape[0] > 0:
@@ -453,7 +469,8 @@ def simulate_rk(
     S, T = partition(chosen, m, M), new_stage(m, nd, M)
     KV, KA, g_step = np.zeros((s + 1, nd), dt), np.zeros((s + 1, nd), dt), np.zeros(psi.shape[0], dt)
     zs, zds, zl, dz = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt)
-    q0, v0, a0 = np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
+    q0, v0, a0, qg = np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
+    C, D, h_last = np.zeros((s + 1, n), dt), np.zeros((s + 1, n), dt), 0.0
     chosen_steps = control.shape[0] > 0
     flag[FREEDOMS] = 1 if is_measured(S) else 0
     par[WK] = 0.0
@@ -475,32 +492,14 @@ def simulate_rk(
                 g_step[o] = h * b[0] * g_last[o]
             for k in range(nd):
                 KV[0, k], KA[0, k] = zd[k], zdd[k]
+            if h != h_last:
+                C[:] = 0.0
+                D[:] = 0.0
+                h_last = h
             status = stages(
-                fn,
-                ctx,
-                m,
-                S,
-                T,
-                wraps,
-                tol,
-                A,
-                b,
-                c,
-                t,
-                ts[step + 1],
-                h,
-                z,
-                zd,
-                KV,
-                KA,
-                zs,
-                zds,
-                zl,
-                dz,
-                g_step,
-                row,
-                keep,
-            )
+                fn, ctx, m, S, T, wraps, tol, A, b, c, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step,
+                row, keep,
+            )  # fmt: skip
             evaluations[step] += s
             if status == OK and not chosen_steps:
                 break
@@ -522,7 +521,7 @@ def simulate_rk(
             for k in range(nd):
                 for i in range(n):
                     T.R[k, i] = 0.0
-            refused = True
+            refused, h_last = True, 0.0
             if not chosen_steps:
                 number = carried[NUMBER]
                 par[TIME] = t
@@ -540,6 +539,7 @@ def simulate_rk(
                 psi[o] += g_step[o]
         observe_state(fn, ctx, g, final, psi, g_last)
         if quality(S, m, J, T.R, scale) < carried[LIMIT]:
+            h_last = 0.0
             status, S = reselect(ctx, m, S, T, scale, opts[RESELECT], chosen, carried, z, zd, zdd)
             if status != OK:
                 return status, step

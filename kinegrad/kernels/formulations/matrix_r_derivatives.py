@@ -90,7 +90,7 @@ def implicit(ctx, m, S, L, b, gh):
     status = factorise(S, Phi_z)
     if status != OK:
         return status
-    basis(S, m, R, x, w, res, 2)
+    basis(S, m, R, res, 2)
     for k in range(nd):
         for i in range(n):
             W[k, i] = 0.0
