@@ -62,9 +62,9 @@ class RecursiveScheme:
 class _RungeKutta(RecursiveScheme):
     """Explicit stages; their derivatives are solved by sweeps too."""
 
-    def _advance(self, work, fn, *rest):
+    def run(self, work, fn, *rest):
         tree = self.tree(work)
-        return super()._advance(tree, tree.functions(fn), *rest)
+        return super().run(tree, tree.functions(fn), *rest)
 
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
         return self._swept("direct", work, fn, ts, hs, after, final, traj, *state[:2], grad)
