@@ -23,6 +23,7 @@ extensions = [
     "element_keys",
     "repository_pages",
     "contents",
+    "reference",
 ]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["extensions", "pictures"]

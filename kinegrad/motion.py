@@ -254,13 +254,14 @@ class Motion:
         return motion_html(self)
 
     def plot(self, *names: str, path: str | Path | None = None):
-        """A matplotlib figure of markers, coordinates, energies and constraint violations.
+        """A matplotlib figure of markers, coordinates, energies, constraint violations and reactions.
 
         Parameters
         ----------
         names : str
-            Markers (``body.marker``), coordinates (``joint.angle``), ``energy`` or ``constraints``; by default the
-            markers that move, the energies and the constraint violation.
+            Markers (``body.marker``), coordinates (``joint.angle``), ``energy``, ``constraints``, ``reactions`` (their
+            magnitudes) or joints (components of their reactions); by default the markers that move, the energies and
+            the constraint violation.
         path : str, optional
             Also write the figure there (png, pdf or svg).
         """

@@ -95,6 +95,18 @@ def test_reactions_of_all_joints_are_magnitudes_and_of_named_ones_components(tmp
         plot_reactions(t, {})
 
 
+def test_reactions_of_a_motion(motion):
+    """The mechanism is planar: what redundant rows share is said not to be unique, or zero and not drawn."""
+    force, moment = motion.plot("reactions").axes
+    np.testing.assert_allclose(
+        force.get_lines()[0].get_ydata(), np.linalg.norm(motion.reactions("one")[:, :3], axis=1), rtol=1e-12
+    )
+    assert {text.get_text().split()[0] for text in force.get_legend().get_texts()} == set(motion.reactions())
+    force, moment = motion.plot("one").axes
+    np.testing.assert_array_equal(force.get_lines()[1].get_ydata(), motion.reactions("one")[:, 1])
+    assert force.get_title() == "Force on the second body" and moment.get_ylabel() == "moment [N m]"
+
+
 def test_gradient_has_bars_and_its_course_in_time(motion, tmp_path):
     gradient = kg.gradient(motion, history=True)
     np.testing.assert_array_equal(gradient.history[-1], gradient.matrix)

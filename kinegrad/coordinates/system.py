@@ -95,6 +95,16 @@ class System:
         return [row.name for row in self.rows if row.number >= 0]
 
     @property
+    def lengths(self) -> np.ndarray:
+        """(n,) which coordinates are lengths; the others are angles and Euler parameters."""
+        parts = [name.rpartition(".")[2] for name in self.coordinates]
+        return np.array([not part.startswith(("angle", "e")) for part in parts], bool)
+
+    def coordinate_of(self, freedom: Freedom) -> int | None:
+        """The coordinate that a degree of freedom is, if it is one."""
+        return self.coordinates.index(freedom.name) if freedom.name in self.coordinates else None
+
+    @property
     def s(self) -> np.ndarray:
         """Values of the slots."""
         return self.slots.values(self.rho)

@@ -1,44 +1,77 @@
-"""Matrix R: independent coordinates, by Newmark's method or by Runge-Kutta of order 4."""
+"""Matrix R: independent coordinates, with the Newmark family and with Runge-Kutta methods."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.dynamics.newmark_family import NewmarkFamily
+from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme, blocks, unblocked
+from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, EVALUATE, POSITION
 
 
 class MatrixR(Scheme):
-    """What the two integrators share; rows begin with q, v, a, lam of the state."""
+    """What the integrators share.
+
+    Rows begin with q, v, a, lam of the state; after the stages of a Runge-Kutta method, the independent coordinates of the
+    step that follows.  `chosen` has these coordinates, or -1 where the degrees of freedom of the model are something else;
+    `carried` the quality below which others are sought, and how often the selection changed.
+    """
 
     needs = (EVALUATE, BIAS, POSITION)
     explicit: bool
+    family = np.zeros(5)  # no constants of the Newmark family
 
     def __init__(self, system, options):
         super().__init__(system, options)
-        from kinegrad.kernels.formulations import matrix_r, matrix_r_derivatives
+        from kinegrad.kernels.formulations import matrix_r, matrix_r_derivatives, runge_kutta
 
+        below = options["reselect_below"]
+        if not 0.0 <= below <= 1.0:
+            raise KinegradError(f"reselect_below of matrix-r is {below:g}; give a number from 0 (never) to 1.")
         self.kernels = matrix_r
         self.derivatives = matrix_r_derivatives
+        self.tableau = self.tableau_of(runge_kutta)
         self.free = [f for f in system.freedoms if f.independent]
         self.wraps = np.array([f.wraps for f in self.free], np.bool_)
-        self.opts = np.array([options["tolerance"], options.get("beta", 0.0), options.get("gamma", 0.0)])
+        self.opts = np.array([options["tolerance"], below])
+
+    @staticmethod
+    def tableau_of(methods):
+        """The tableau of an explicit method; a one-stage one stands for none."""
+        return methods.NONE
 
     @property
     def size(self) -> int:
         """Numbers of one state or stage."""
         return 3 * self.system.n + self.system.m
 
+    @property
+    def integrated(self) -> int:
+        """Number of coordinates that are integrated."""
+        return len(self.free)
+
+    @property
+    def row_size(self):
+        return self.tableau.stages * self.size + self.integrated
+
     def begin(self, work):
         number, measured = work["q"].dtype, work["J"] @ work["a"] + work["c"]
         self.z = np.array([work["s"][f.position] for f in self.free], number)
         self.zd = np.array([work["s"][f.velocity] for f in self.free], number)
         self.zdd = np.array([measured[f.row] for f in self.free], number)
+        coordinates = [self.system.coordinate_of(f) for f in self.free]
+        measured = [-1 if k is None else k for k in coordinates]
+        self.chosen = np.array(measured if None not in coordinates else [-1] * len(measured), np.int64)
+        self.carried = np.array([self.options["reselect_below"], 0.0])
+        self.scale = scale(self.system.lengths, work["M"].real.diagonal())
 
     def keep(self, work, row):
-        n, m = self.system.n, self.system.m
+        n, m, at = self.system.n, self.system.m, self.tableau.stages * self.size
         row[: 3 * n] = np.concatenate([work[k] for k in ("q", "vp", "ap")])
         row[3 * n : 3 * n + m] = work["lam"][:m]
+        row[at : at + self.integrated] = self.chosen
 
     def resume(self, work, row):
         n, m = self.system.n, self.system.m
@@ -50,15 +83,23 @@ class MatrixR(Scheme):
         parts = {"q": traj[:, :n], "qd": traj[:, n : 2 * n], "qdd": traj[:, 2 * n : 3 * n]}
         return parts | {"lam": traj[:, 3 * n : 3 * n + m]}
 
+    def independent(self, row: np.ndarray) -> tuple[str, ...]:
+        """Names of what is integrated in the step that follows a row of a trajectory."""
+        at = self.tableau.stages * self.size
+        chosen = row[at : at + self.integrated].real.astype(int)
+        return tuple(self.system.coordinates[k] if k >= 0 else f.name for k, f in zip(chosen, self.free, strict=True))
+
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
         return self.derivatives.direct(
-            fn, work.pointer, self.system.m, ts, hs, after, self.opts, self.explicit, final, traj, *state, grad
-        )
+            fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, final, traj,
+            *state[:3], state[-1], grad,
+        )  # fmt: skip
 
     def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
         return self.derivatives.adjoint(
-            fn, work.pointer, self.system.m, ts, hs, after, self.opts, self.explicit, final, traj, *state
-        )
+            fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, final, traj,
+            *state[:3], state[-1],
+        )  # fmt: skip
 
     def start_state(self, work, q, v, a):
         n = self.system.n
@@ -92,39 +133,46 @@ class MatrixR(Scheme):
         return [np.zeros(((columns + 3) // 4, len(self.free), 4)) for _ in range(3)]
 
 
-class MatrixRNewmark(MatrixR):
-    """With Newmark's method."""
+def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """Factors that make lengths comparable with angles: 1 over the radius of gyration of the model, and 1 (MR-10)."""
+    out = np.ones(len(lengths))
+    if lengths.any() and not lengths.all():
+        square = inertia[lengths].mean() / max(inertia[~lengths].mean(), 1e-300)
+        if np.isfinite(square) and square > 0.0:
+            out[lengths] = np.sqrt(square)
+    return out
+
+
+class MatrixRNewmark(NewmarkFamily, MatrixR):
+    """With Newmark, HHT or generalized-alpha."""
 
     explicit = False
+    integrated = MatrixR.integrated
 
-    @property
-    def row_size(self):
-        return self.size
-
-    def start_weight(self, hs):
-        return 0.5 * hs[0]
+    def acceleration(self, work):
+        return self.zdd
 
     def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
         return self.kernels.simulate_newmark(
-            fn, work.pointer, self.system.m, self.wraps, ts, hs, self.opts, self.options["max_iterations"], final, psi,
-            g_last, stride, traj, iterations, self.z, self.zd, self.zdd,
+            fn, work.pointer, self.system.m, self.wraps, self.scale, ts, hs, self.opts, self.family,
+            self.options["max_iterations"], final, psi, g_last, stride, traj, iterations, flags, self.z, self.zd, self.zdd,
+            self.auxiliary, self.chosen, self.carried,
         )  # fmt: skip
 
 
-class MatrixRRungeKutta4(MatrixR):
+class MatrixRRungeKutta(RungeKutta, MatrixR):
+    """With a Runge-Kutta method."""
+
+    def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
+        return self.kernels.simulate_rk(
+            fn, work.pointer, self.system.m, self.wraps, self.scale, *self.tableau, ts, hs, control, self.opts, final, psi,
+            g_last, stride, traj, evaluations, flags, self.z, self.zd, self.zdd, self.chosen, self.carried,
+        )  # fmt: skip
+
+
+class MatrixRRungeKutta4(RungeKutta4, MatrixRRungeKutta):
     """With the classical Runge-Kutta method; rows also hold stages 2, 3, 4 of the step that led to the state."""
 
-    explicit = True
 
-    @property
-    def row_size(self):
-        return 4 * self.size
-
-    def start_weight(self, hs):
-        return 0.0
-
-    def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
-        return self.kernels.simulate_rk4(
-            fn, work.pointer, self.system.m, self.wraps, ts, hs, self.opts, final, psi, stride, traj, iterations, self.z,
-            self.zd, self.zdd,
-        )  # fmt: skip
+class MatrixRRungeKutta54(RungeKutta54, MatrixRRungeKutta):
+    """With Dormand and Prince's method and error control; rows also hold stages 2 to 6."""

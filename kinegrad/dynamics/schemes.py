@@ -9,7 +9,7 @@ from kinegrad.dynamics.acceleration_level import (
     AccelerationLevelRungeKutta54,
 )
 from kinegrad.dynamics.ali3p import Ali3pNewmark
-from kinegrad.dynamics.matrix_r import MatrixRNewmark, MatrixRRungeKutta4
+from kinegrad.dynamics.matrix_r import MatrixRNewmark, MatrixRRungeKutta4, MatrixRRungeKutta54
 from kinegrad.dynamics.recursive import RecursiveNewmark, RecursiveRungeKutta4, RecursiveRungeKutta54
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.errors import KinegradError
@@ -21,7 +21,10 @@ SCHEMES = {
     ("ali3p", "hht"): Ali3pNewmark,
     ("ali3p", "generalized-alpha"): Ali3pNewmark,
     ("matrix-r", "newmark"): MatrixRNewmark,
+    ("matrix-r", "hht"): MatrixRNewmark,
+    ("matrix-r", "generalized-alpha"): MatrixRNewmark,
     ("matrix-r", "rk4"): MatrixRRungeKutta4,
+    ("matrix-r", "rk54"): MatrixRRungeKutta54,
     ("index1", "newmark"): AccelerationLevelNewmark,
     ("index1", "hht"): AccelerationLevelNewmark,
     ("index1", "generalized-alpha"): AccelerationLevelNewmark,

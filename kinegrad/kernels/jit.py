@@ -137,6 +137,14 @@ def kernel(function):
         return numba.njit(cache=True, **_OPTIONS, **_INNER)(function)
 
 
+def inlined(function):
+    """A kernel that is copied into its callers: for small functions of many arrays, which take longer to pass than to use."""
+    if not JIT:
+        return function
+    with _own_cache():
+        return numba.njit(cache=True, forceinline=True, **_OPTIONS, **_INNER)(function)
+
+
 def entry(function=None, *, what: str = "the numerical kernels"):
     """`function` compiled to be called from Python; it may make arrays.
 
@@ -239,5 +247,5 @@ else:
 
 __all__ = [
     "JIT", "CFunction", "absolute", "acos", "asin", "atan", "atan2", "cache_folder", "cfunction", "cos", "entry",
-    "exp", "fingerprint", "kernel", "log", "real", "record", "sin", "sqrt", "tan", "tanh",
+    "exp", "fingerprint", "inlined", "kernel", "log", "real", "record", "sin", "sqrt", "tan", "tanh",
 ]  # fmt: skip

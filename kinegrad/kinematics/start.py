@@ -44,6 +44,12 @@ def _least_squares(A, B):
     return X, rank
 
 
+def refined(A, B):
+    """Least-squares solution of least norm, refined once."""
+    X, _ = least_squares(A, B)
+    return X + least_squares(A, B - A @ X)[0]
+
+
 def wrap(x):
     """x less the nearest whole number of turns."""
     return x - 2.0 * np.pi * np.round(np.real(x) / (2.0 * np.pi))
@@ -190,8 +196,7 @@ def solve_velocity(system: System, work: Workspace) -> None:
     check_freedoms(system, work)
     right = -work["Phi_t"]
     right[system.m :] += _targets(system, work, "velocity")
-    v, _ = least_squares(work["J"], right)
-    v += least_squares(work["J"], right - work["J"] @ v)[0]
+    v = refined(work["J"], right)
     residual = work["J"] @ v - right
     worst = int(np.abs(residual.real).argmax()) if len(residual) else 0
     if len(residual) and np.abs(residual[worst].real) > 1e-8 * max(1.0, np.abs(v).max()):
@@ -266,16 +271,11 @@ class StartDerivatives:
         for i, freedom in enumerate(self.system.freedoms):
             right[m + i] += w["ds"][:, freedom.position]
             right_v[m + i] += w["ds"][:, freedom.velocity]
-        q = self._least_squares(K, right)
-        v = self._least_squares(K, right_v - w["Phid_z"][:, :n] @ q)
+        q = refined(K, right)
+        v = refined(K, right_v - w["Phid_z"][:, :n] @ q)
         R1 = -(w["R_z"][:, :n] @ q + w["C"] @ v + w["R_z"][:, n:])
         R2 = -(w["Phidd_z"][:m, :n] @ q + 2.0 * w["Phid_z"][:m, :n] @ v + w["Phidd_z"][:m, n:])
         return q, v, self._constrained(R1, R2)[0]
-
-    @staticmethod
-    def _least_squares(K, B):
-        X = least_squares(K, B)[0]
-        return X + least_squares(K, B - K @ X)[0]
 
     def adjoint(self, Q, V, A, rows, weights) -> None:
         """Adds to psi_s what the adjoints Q, V, A (n, o) of q, v, a and `rows` (r, o) of Phidd_s at the start give (KIN-5)."""
@@ -288,9 +288,9 @@ class StartDerivatives:
         V = V - w["C"].T @ U - 2.0 * w["Phid_z"][:m, :n].T @ B
         Q = Q - w["R_z"][:, :n].T @ U - w["Phidd_z"][:m, :n].T @ B
         KT = np.ascontiguousarray(w["Phi_z"][:, :n].T)
-        D = self._least_squares(KT, V)
+        D = refined(KT, V)
         Q = Q - w["Phid_z"][:, :n].T @ D
-        P = self._least_squares(KT, Q)
+        P = refined(KT, Q)
         w["eta_v"][:] = 0.0
         w["eta_a"][:] = 0.0
         w["ya"][:] = 0.0

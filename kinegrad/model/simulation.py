@@ -53,9 +53,14 @@ class ALI3P(Formulation):
 
 
 class MatrixR(Formulation):
-    """Independent coordinates: the degrees of freedom of the model."""
+    """Independent coordinates: at first the degrees of freedom of the model."""
 
     type: Literal["matrix-r"] = "matrix-r"
+    reselect_below: Number = Field(
+        0.1,
+        description="quality of the independent coordinates, from 1 (best) to 0 (they lose the position), below which "
+        "others are chosen; 0: never",
+    )
 
 
 class Stabilised(Formulation):

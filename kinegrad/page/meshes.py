@@ -48,7 +48,9 @@ def _obj(content: bytes) -> tuple[np.ndarray, np.ndarray]:
                 raise ValueError(f"line {number} has a vertex with {len(rest)} numbers")
         elif word == "f":
             corners = [int(text.split("/")[0]) for text in rest]
-            face = [c - 1 if c > 0 else len(vertices) + c for c in corners]  # negative numbers count from the last vertex
+            face = [
+                c - 1 if c > 0 else len(vertices) + c for c in corners
+            ]  # negative numbers count from the last vertex
             if len(face) < 3 or not all(0 <= c < len(vertices) for c in face):
                 raise ValueError(f"line {number} has a face without three vertices that stand before it")
             faces.append(face)

@@ -52,9 +52,7 @@ def frames(motion, rows) -> Frames:
     integrands = np.zeros((len(rows), len(system.objectives)))
     pieces = [slice(k, k + 1) for k in range(len(rows))] if system.objectives else [slice(None)]
     for piece in pieces:  # one by one where the objectives have to be read after each
-        replay(
-            fn, work.pointer, system.m, times[piece], *(x[piece] for x in states), markers[piece], *unused[:, piece]
-        )
+        replay(fn, work.pointer, system.m, times[piece], *(x[piece] for x in states), markers[piece], *unused[:, piece])
         integrands[piece] = work["g"]
     found = markers[:, len(used) :, 0].reshape(len(rows), len(bodies), 4, 3)
     return Frames(found[:, :, 0], np.swapaxes(found[:, :, 1:], 2, 3), integrands)

@@ -10,6 +10,7 @@ import numpy as np
 from kinegrad.dataframe import coordinate_unit
 from kinegrad.errors import KinegradError
 from kinegrad.plots.figure import Panel, draw, finish
+from kinegrad.plots.reactions import panels as reaction_panels
 
 MOST_MARKERS = 5  # that are chosen when none are named
 STILL = 1e-6  # a marker that moves less, relative to the one that moves most, is not chosen
@@ -25,14 +26,16 @@ def plot(motion, names=(), path: str | Path | None = None):
 def _panels(motion, names) -> list[Panel]:
     """What draws each panel."""
     system = motion.system
-    known = ["energy", "constraints", *system.markers, *system.coordinates]
+    joints = [*system.model.joints, *system.model.constraints]
+    known = ["energy", "constraints", "reactions", *system.markers, *system.coordinates, *joints]
     for name in names:
         if name not in known:
             from difflib import get_close_matches
 
             near = get_close_matches(name, known, 3) or known[:12]
             raise KinegradError(
-                f"{name!r} cannot be plotted; name markers, coordinates, 'energy' or 'constraints', such as "
+                f"{name!r} cannot be plotted; name markers, coordinates, joints, 'energy', 'constraints' or 'reactions', "
+                f"such as "
                 f"{', '.join(near)}."
             )
     markers = [n for n in names if n in system.markers] if names else moving_markers(motion)
@@ -44,6 +47,10 @@ def _panels(motion, names) -> list[Panel]:
         panels.append(partial(_energies, motion))
     if system.m and ("constraints" in names or not names):
         panels.append(partial(_violation, motion))
+    if "reactions" in names:
+        panels += reaction_panels(motion.t, motion.reactions())
+    if any(name in joints for name in names):
+        panels += reaction_panels(motion.t, motion.reactions(), [name for name in names if name in joints])
     if not panels:
         raise KinegradError("The model has no constraints, and nothing else was named; there is nothing to plot.")
     return panels

@@ -183,7 +183,7 @@ def test_a_force_without_bound_ends_the_run_with_a_sentence():
 
 
 def test_the_number_of_steps_is_bounded(five_bar, monkeypatch):
-    monkeypatch.setattr("kinegrad.dynamics.acceleration_level.MOST_STEPS", 300)
+    monkeypatch.setattr("kinegrad.dynamics.runge_kutta.MOST_STEPS", 300)
     motion = simulate(five_bar, Index1(), RungeKutta54(), t_end=5, step=1e-3, throw=False)
     assert motion.status == TOO_MANY_STEPS
     assert len(motion.hs) == 300

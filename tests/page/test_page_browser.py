@@ -47,8 +47,8 @@ def test_loads_draws_and_nothing_overlaps(browser, five_bar_page, width, height,
         for b in boxes[i + 1 :]:
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
     assert browser.run("document.documentElement.scrollWidth") <= width
-    cut = "[...document.querySelectorAll('h1, h2, #facts, footer > *, .legend')].filter((e) => e.scrollWidth > e.clientWidth + 1)"
-    assert browser.run(f"{cut}.map((e) => e.outerHTML)") == []
+    texts = "[...document.querySelectorAll('h1, h2, #facts, footer > *, .legend')]"
+    assert browser.run(f"{texts}.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.outerHTML)") == []
 
 
 def test_bodies_are_where_the_motion_says(browser, five_bar, five_bar_page):
@@ -68,7 +68,9 @@ def test_the_slider_moves_bodies_and_cursors(browser, five_bar_page):
     before = browser.run("kinegrad.point('bar_12.P2')"), browser.run(INK)[1]
     where = "[...document.querySelectorAll('.cursor')].map((c) => c.getBoundingClientRect().left)"
     first = browser.run(where)
-    program = "(() => { const s = document.getElementById('time'); s.value = 600; s.dispatchEvent(new Event('input')); })()"
+    program = (
+        "(() => { const s = document.getElementById('time'); s.value = 600; s.dispatchEvent(new Event('input')); })()"
+    )
     browser.run(program)
     assert browser.run("kinegrad.time") == pytest.approx(0.3)
     after = browser.run("kinegrad.point('bar_12.P2')"), browser.run(INK)[1]
@@ -130,7 +132,7 @@ def test_menu_shows_and_hides(browser, five_bar_page):
     assert len(marks) == 6
 
 
-def test_without_webgl_a_plain_canvas_draws(browser, five_bar_page):
+def test_the_plain_canvas_shows_the_same(browser, five_bar_page):
     browser.open(five_bar_page[0].replace("#", "#view=canvas&"))
     assert browser.run("kinegrad.renderer") == "canvas" and browser.problems == []
     plain = browser.run(INK)[0]
@@ -140,10 +142,27 @@ def test_without_webgl_a_plain_canvas_draws(browser, five_bar_page):
     assert plain > 0.01
 
 
-def test_a_lost_context_falls_back(browser, five_bar_page):
-    """A browser that refuses WebGL: the page replaces the canvas and goes on."""
-    program = "HTMLCanvasElement.prototype.getContext = ((old) => function (kind, ...rest) " \
-              "{ return kind === 'webgl2' ? null : old.call(this, kind, ...rest); })(HTMLCanvasElement.prototype.getContext)"  # fmt: skip
+def test_faces_look_outward(browser, five_bar_page):
+    """Both views leave out faces that look away, by the order of their corners."""
+    browser.open(five_bar_page[0].replace("#", "#view=canvas&"))
+    for kind in ("box", "cylinder", "sphere"):
+        shape = browser.run(f"kinegrad.page.view.shapes.{kind}")
+        points, normals = (np.array(shape[key]).reshape(-1, 3) for key in ("points", "normals"))
+        a, b, c = np.moveaxis(points[np.array(shape["corners"]).reshape(-1, 3)], 1, 0)
+        outward = np.einsum(
+            "ij,ij->i", np.cross(b - a, c - a), normals[np.array(shape["corners"]).reshape(-1, 3)[:, 0]]
+        )
+        assert (outward > 1e-3).all(), kind
+        matrices = browser.run(f"kinegrad.page.drawing.lists(kinegrad.page.shown, kinegrad.page.theme).solids.{kind}")
+        assert all(np.linalg.det(np.array(m[:9]).reshape(3, 3)) > 0 for m, _ in matrices), kind
+
+
+def test_a_browser_without_webgl_gets_the_plain_canvas(browser, five_bar_page):
+    """The page replaces the canvas that was refused, and goes on."""
+    program = """const real = HTMLCanvasElement.prototype.getContext;
+    HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+      return kind === "webgl2" ? null : real.call(this, kind, ...rest);
+    };"""
     number = browser.ask("Page.addScriptToEvaluateOnNewDocument", source=program)["identifier"]
     try:
         browser.open(five_bar_page[0])
@@ -158,7 +177,9 @@ def test_gradient_bars(browser, five_bar_page):
     browser.open(address)
     bars = "[...document.querySelectorAll('.bars')].map((t) => [...t.querySelectorAll('.bar')].map((b) => "
     widths = np.array(browser.run(bars + "parseFloat(b.style.width) * (b.classList.contains('minus') ? -1 : 1)))"))
-    rho = np.array([gradient.motion.system.rho[list(gradient.motion.system.parameters.independent).index(n)] for n in gradient.wrt])
+    rho = np.array(
+        [gradient.motion.system.rho[list(gradient.motion.system.parameters.independent).index(n)] for n in gradient.wrt]
+    )
     relative = gradient.matrix * rho / np.array(list(gradient.values.values()))[:, None]
     expected = 50 * relative / np.abs(relative).max(axis=1, keepdims=True)
     np.testing.assert_allclose(widths, expected, rtol=1e-4, atol=1e-3)
@@ -169,4 +190,6 @@ def test_everything_has_a_name_for_screen_readers(browser, five_bar_page):
     program = """[...document.querySelectorAll('button, select, input, canvas[role=img], summary')].filter((e) =>
       !(e.getAttribute('aria-label') || e.ariaLabel || e.textContent.trim() || e.closest('label'))).map((e) => e.outerHTML)"""
     assert browser.run(program) == []
-    assert "4 bodies, 5 joints, 2 springs" in browser.run("document.getElementById('labels').getAttribute('aria-label')")
+    assert "4 bodies, 5 joints, 2 springs" in browser.run(
+        "document.getElementById('labels').getAttribute('aria-label')"
+    )

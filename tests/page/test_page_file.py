@@ -31,7 +31,12 @@ def test_spatial_frames_and_turns(tmp_path):
         ground={"markers": {"o": (0, 0, 0)}},
         joints={"free": kg.Floating(between=("ground.o", "ball.c"))},
         degrees_of_freedom={
-            "free": {"position": [0, 1, 0], "velocity": [1, 0, 2], "rotation": [0, 0, 0], "angular_velocity": list(spin)}
+            "free": {
+                "position": [0, 1, 0],
+                "velocity": [1, 0, 2],
+                "rotation": [0, 0, 0],
+                "angular_velocity": list(spin),
+            }
         },
     )
     motion = kg.simulate(kg.joint(model), t_end=1.0, step=1e-3)
@@ -103,7 +108,10 @@ def test_sixty_four_bodies_are_written_quickly(tmp_path):
     model = kg.Model(ground={"markers": {"O": (0, 0, 0)}})
     for i in range(64):
         model.bodies[f"b{i}"] = kg.Body(
-            mass=1.1, com=(0.05, 0.01, 0.02), inertia=(0.01, 0.02, 0.015), markers={"p": (0, 0, 0), "q": (0.1, 0.02, 0.03)}
+            mass=1.1,
+            com=(0.05, 0.01, 0.02),
+            inertia=(0.01, 0.02, 0.015),
+            markers={"p": (0, 0, 0), "q": (0.1, 0.02, 0.03)},
         )
         ends = (f"b{i - 1}.q" if i else "ground.O", f"b{i}.p")
         model.joints[f"j{i}"] = kg.Revolute(between=ends, axis=np.eye(3)[i % 3])

@@ -38,7 +38,10 @@ def drawn(shape, tmp_path, **options):
         ("{type: rod, between: [P, R]}", ["shape.between[1]", "'R'", "P, Q, v"]),
         ("{type: rod, between: [P, v]}", ["shape.between[1]", "vector"]),
         ("{type: rod, between: [P, P]}", ["shape.between", "twice"]),
-        ("[{type: sphere, radius: L}, {type: sphere, radius: -L}]", ["shape[1].radius", "(= -0.5)", "larger than zero"]),
+        (
+            "[{type: sphere, radius: L}, {type: sphere, radius: -L}]",
+            ["shape[1].radius", "(= -0.5)", "larger than zero"],
+        ),
         ("{type: cylinder, radius: 1}", ["neither between nor length"]),
         ("{type: cylinder, radius: 1, between: [P, Q], at: [0, 0, 0]}", ["leave at out"]),
         ("{type: box, size: [1, 0, 2]}", ["shape.size[1]", "larger than zero"]),
@@ -107,7 +110,9 @@ def write_mesh(path):
         path.write_text("\n".join(lines))
     elif path.name == "text.stl":
         facets = "".join(
-            "facet normal 0 0 0\nouter loop\n" + "".join("vertex {} {} {}\n".format(*p) for p in face) + "endloop\nendfacet\n"
+            "facet normal 0 0 0\nouter loop\n"
+            + "".join("vertex {} {} {}\n".format(*p) for p in face)
+            + "endloop\nendfacet\n"
             for face in corners
         )
         path.write_text(f"solid x\n{facets}endsolid x\n")
@@ -133,7 +138,12 @@ def test_mesh_files(name, tmp_path):
 def test_bad_mesh_files_are_told_by_name(tmp_path):
     with pytest.raises(kg.KinegradError, match=r"bodies\.a\.shape\.file is .*none\.obj.*cannot be read"):
         drawn("{type: mesh, file: none.obj}", tmp_path, folder=tmp_path)
-    for name, content in (("a.obj", "v 1 2 3\nf 1 2 3"), ("b.stl", "nothing"), ("c.obj", "v 1 2 3"), ("d.obj", "v a b c")):
+    for name, content in (
+        ("a.obj", "v 1 2 3\nf 1 2 3"),
+        ("b.stl", "nothing"),
+        ("c.obj", "v 1 2 3"),
+        ("d.obj", "v a b c"),
+    ):
         (tmp_path / name).write_text(content)
         with pytest.raises(kg.KinegradError, match=rf"bodies\.a\.shape\[0\]\.file is .*{name}"):
             drawn(f"[{{type: mesh, file: {name}}}]", tmp_path, folder=tmp_path)

@@ -13,16 +13,18 @@ that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import projection_rounds, rounds_for
+from kinegrad.kernels.formulations.blocks import observe_state, projection_rounds, rounds_for
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.runge_kutta import (
-    change_of_step,
+    ALLOWED,
+    T_END,
+    accepted,
     combine,
-    next_stop,
+    propose,
     scaled_error,
     stage_time,
-    step_to,
     store_stage,
+    too_small,
 )
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import augment_lower, ldlt, ldlt_solve, mean_diagonal
@@ -35,12 +37,9 @@ from kinegrad.kernels.table import call
 
 # options: ε, Ω², 2ξΩ, and the tolerance of Newton's method
 COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE = range(4)
-# numbers of error control: t_end, the error allowed, the interval of outputs, the step to try, the last error
-T_END, ALLOWED, INTERVAL, PROPOSED, LAST = range(5)
 # The solver's penalty against inertia: of all rows, at least of the smallest, at most of all; and the part of the largest
 # |J_l|² below which a row counts as null, a redundant one that drift has moved off zero.
 STRONG, SURE, DROWNS, NULL = 1e5, 1e3, 1e10, 1e-7
-SMALLEST = 1e-13  # of the whole span: the least step of error control
 RATES = N_FUNCTIONS  # place, after those of the set, of a function that leaves a = ap, lam and vp by other means
 
 
@@ -138,17 +137,6 @@ def accelerations(fn, ctx, m, opts, L, d, r, w):
 
 
 @kernel
-def observe_state(fn, ctx, g, final, psi, g_last):
-    """g at the state, kept in g_last and, for final values, in psi."""
-    if psi.shape[0] > 0:
-        call(fn[OBSERVE], ctx)
-    for o in range(psi.shape[0]):
-        g_last[o] = g[o]
-        if final[o]:
-            psi[o] = g[o]
-
-
-@kernel
 def stages(fn, ctx, m, A, b, c, t, t1, h, opts, q0, v0, KV, KA, g_step, row, keep, L, d, r, w):
     """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
 
@@ -203,10 +191,7 @@ def simulate_rk(fn, ctx, m, A, b, c, error, ts, hs, control, opts, final, psi, g
         refused = False
         while True:
             if chosen:
-                stop = next_stop(t, control[T_END], control[INTERVAL])
-                h = step_to(t, stop, control[PROPOSED])
-                hs[step] = h
-                ts[step + 1] = stop if h == stop - t else t + h
+                propose(control, t, step, ts, hs)
             h = hs[step]
             for o in range(psi.shape[0]):
                 g_step[o] = h * b[0] * g_last[o]
@@ -224,17 +209,10 @@ def simulate_rk(fn, ctx, m, A, b, c, error, ts, hs, control, opts, final, psi, g
                     scaled_error(h, error, KV, q0, q, n, control[ALLOWED]),
                     scaled_error(h, error, KA, v0, v, n, control[ALLOWED]),
                 )
-            change = change_of_step(e, control[LAST])
-            if e <= 1.0:
-                if refused:
-                    change = min(change, 1.0)
-                # a step that was cut short to end at a stop says nothing against the one proposed before
-                control[PROPOSED] = change * h if h >= control[PROPOSED] else max(change * h, control[PROPOSED])
-                control[LAST] = e
+            if accepted(control, h, e, refused):
                 break
             refused = True
-            control[PROPOSED] = change * h
-            if control[PROPOSED] < SMALLEST * control[T_END]:
+            if too_small(control):
                 return (status if status != OK else STEP_TOO_SMALL), step
         for o in range(psi.shape[0]):
             if not final[o]:

@@ -27,10 +27,10 @@ from kinegrad.kernels.formulations.newmark_family import (
     predict4,
     predict_transposed4,
 )
-from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, load_stage, seed4, stage_time, stage_weights
+from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, place, seed4, stage_weights
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4, times4
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
@@ -104,20 +104,6 @@ def rounds4(T, B, G, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y,
             put4(Y, l, axpy4(alpha, times4(G, l, n, W, mul4(-1.0, get4(Z, l))), get4(Y, l)))
 
 
-@kernel
-def place(explicit, i, s, c, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m):
-    """Put stage i of a step, or (i = s, or Newmark) the state after it, into the context."""
-    if explicit and i == 0:
-        load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
-        par[TIME] = ts[step]
-    elif explicit and i < s:
-        load_stage(traj[step + 1], i, q, v, a, vp, ap, lam, m)
-        par[TIME] = stage_time(ts[step], ts[step + 1], hs[step], c[i])
-    else:
-        load_stage(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
-        par[TIME] = ts[step + 1]
-
-
 @entry(what="the sensitivity kernels")
 def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, Q, V, A_, X, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4).
@@ -154,7 +140,7 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
         for i in range((s + 1 if at_end else s) if explicit else 1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, final, weights)
+                stage_weights(i, h, rb, at_end, final, weights)
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
@@ -234,7 +220,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
         for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, final, weights)
+                stage_weights(i, h, rb, at_end, final, weights)
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)

@@ -3,6 +3,8 @@
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.lanes import lane, load4, of4, spread4
 from kinegrad.kernels.linalg import axpy4, get4, mean_diagonal, mul4, put4, times4
+from kinegrad.kernels.products import OBSERVE
+from kinegrad.kernels.table import call
 
 
 @kernel
@@ -127,6 +129,17 @@ def clear4(X):
     """X = 0."""
     for i in range(X.shape[0]):
         put4(X, i, spread4(0.0))
+
+
+@kernel
+def observe_state(fn, ctx, g, final, psi, g_last):
+    """g at the state, kept in g_last and, for final values, in psi."""
+    if psi.shape[0] > 0:
+        call(fn[OBSERVE], ctx)
+    for o in range(psi.shape[0]):
+        g_last[o] = g[o]
+        if final[o]:
+            psi[o] = g[o]
 
 
 @kernel

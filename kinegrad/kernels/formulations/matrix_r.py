@@ -1,33 +1,49 @@
-"""Matrix R: independent coordinates z, integrated by Newmark's method or by Runge-Kutta of order 4.
+"""Matrix R: independent coordinates z, integrated by the Newmark family or by explicit Runge-Kutta methods.
 
 With K = [Phi_q; B], B = z_q, and R the solution of K R = [0; I] (MR-1):
 
-    q from Phi(q) = 0, z(q) = z        K v = [-Phi_t; zd]        a = R zdd + a_p,  K a_p = -[c; c_B]
-    Rᵀ M R zdd = -Rᵀ(f + M a_p)
+    q from Phi(q) = 0, z(q) = z        K v = [-Phi_t; zd]        a = R zdd + a_c,  K a_c = -[c; c_B]
+    Rᵀ M R zdd = -Rᵀ(f + M a_c)
 
-K may have redundant rows; it is solved by its normal equations with refinement.  With Phi_qᵀlam = -(M a + f) the
-derivative of the last line is Rᵀ(M a' + C v' + R_z z') = 0, the R_z of the set with these multipliers (MR-2).
+With Phi_qᵀlam = -(M a + f) the derivative of the last line is Rᵀ(M a' + C v' + R_z z') = 0, the R_z of the set with these
+multipliers (MR-2).  z begin as the degrees of freedom of the model; where they become poor, coordinates that are better
+there take over, read from the same state (MR-11).
 
-Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of stages 2, 3, 4 of the step that led to it.
+Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of the stages, but the first, of the step that
+led to it; then the independent coordinates of the step that follows, and with HHT and generalized-alpha their auxiliary
+accelerations.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import (
-    at_rounding,
-    clear4,
-    shift4,
+from kinegrad.kernels.formulations.blocks import at_rounding, observe_state
+from kinegrad.kernels.formulations.independent import (
+    basis,
+    choose,
+    contains,
+    factorise,
+    is_measured,
+    partition,
+    quality,
+    solve1,
+    store_chosen,
 )
-from kinegrad.kernels.formulations.runge_kutta import store_stage
-from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.linalg import (
-    axpy4,
-    get4,
-    ldlt,
-    ldlt_solve,
-    ldlt_solve4,
-    put4,
+from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
+from kinegrad.kernels.formulations.runge_kutta import (
+    ALLOWED,
+    T_END,
+    accepted,
+    combine,
+    propose,
+    scaled_error,
+    stage_time,
+    store_stage,
+    too_small,
 )
+from kinegrad.kernels.jit import entry, inlined, kernel
+from kinegrad.kernels.linalg import ldlt, ldlt_solve
 from kinegrad.kernels.products import (
     AT_POSITION,
     BIAS,
@@ -41,160 +57,117 @@ from kinegrad.kernels.products import (
     WC,
     WK,
 )  # fmt: skip
-from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
+from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
 (lam_, Phi_, Phi_t_, c_, M_, Kt_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
 
 # options
-TOLERANCE, BETA, GAMMA = range(3)
+TOLERANCE, RESELECT = range(2)
+# what a selection carries on: the quality below which another is sought, and its number
+LIMIT, NUMBER = range(2)
 TWO_PI = 2.0 * np.pi
 TIGHT = 1e-12  # a tolerance below this asks for refined solves
+WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
 
-@kernel
-def normal(K, n, N, d):
-    """Status; the factors of KᵀK."""
-    for i in range(n):
-        for j in range(i + 1):
-            N[i, j] = 0.0
-    for l in range(K.shape[0]):
-        for i in range(n):
-            t = K[l, i]
-            if t != 0.0:
-                for j in range(i + 1):
-                    N[i, j] += t * K[l, j]
-    return ldlt(N, d)
+class Stage(NamedTuple):
+    """R and R M (d, n), the factors D, dd of Rᵀ M R, and scratch of sizes m + d, n, n, n."""
+
+    R: np.ndarray
+    MR: np.ndarray
+    D: np.ndarray
+    dd: np.ndarray
+    res: np.ndarray
+    x: np.ndarray
+    w: np.ndarray
+    y: np.ndarray
 
 
-@kernel
-def least_squares1(K, n, N, d, b, x, w, rounds):
-    """x with K x = b, by `rounds` rounds (the second and later ones refine)."""
-    for k in range(rounds):
-        for i in range(n):
-            w[i] = 0.0
-        for l in range(K.shape[0]):
-            s = b[l]
-            if k > 0:
-                for i in range(n):
-                    s -= K[l, i] * x[i]
-            for i in range(n):
-                w[i] += K[l, i] * s
-        ldlt_solve(N, d, w)
-        for i in range(n):
-            x[i] = w[i] if k == 0 else x[i] + w[i]
+@entry(what="the simulation kernels")
+def new_stage(m, nd, like):
+    """The arrays of a stage; `like` is an (n, n) array of its numbers."""
+    n, dt = like.shape[0], like.dtype
+    R, MR, D, dd = np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, nd), dt), np.zeros(2 * nd, dt)
+    return Stage(R, MR, D, dd, np.zeros(m + nd, dt), np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt))
 
 
-@kernel
-def least_squares4(K, n, N, d, B, X, W):
-    """X with K X = B for four columns, refined once."""
-    clear4(X)
-    for _ in range(2):
-        clear4(W)
-        for l in range(K.shape[0]):
-            s = get4(B, l)
-            for i in range(n):
-                s = axpy4(-K[l, i], get4(X, i), s)
-            for i in range(n):
-                put4(W, i, axpy4(K[l, i], s, get4(W, i)))
-        ldlt_solve4(N, d, W)
-        shift4(n, 1.0, W, X)
+@inlined
+def positions(fn, ctx, m, S, z, wraps, tol, w):
+    """Status; q with Phi(q) = 0 and z(q) = z, from the q at hand, and the factors at that q.
 
-
-@kernel
-def transposed4(K, n, N, d, X, Y, W):
-    """Y of least norm with KᵀY = X for four columns, refined once."""
-    clear4(Y)
-    for _ in range(2):
-        for i in range(n):
-            put4(W, i, get4(X, i))
-        for l in range(K.shape[0]):
-            y = get4(Y, l)
-            for i in range(n):
-                put4(W, i, axpy4(-K[l, i], y, get4(W, i)))
-        ldlt_solve4(N, d, W)
-        for l in range(K.shape[0]):
-            s = get4(Y, l)
-            for i in range(n):
-                s = axpy4(K[l, i], get4(W, i), s)
-            put4(Y, l, s)
-
-
-@kernel
-def basis(K, m, n, N, d, R, x, w, b, rounds):
-    """R (d, n), by rows: K R = [0; I]."""
-    r = K.shape[0]
-    for k in range(r - m):
-        for l in range(r):
-            b[l] = 0.0
-        b[m + k] = 1.0
-        least_squares1(K, n, N, d, b, x, w, rounds)
-        for i in range(n):
-            R[k, i] = x[i]
-
-
-@kernel
-def positions(fn, ctx, flag, q, Phi, K, m, n, z, wraps, N, d, tol, res, x, w):
-    """Status; q with Phi(q) = 0 and z(q) = z, from the q at hand, and K and N at that q."""
+    The first correction takes the factors of the position before, if there are any.
+    """
+    q, Phi, J = q_(ctx), Phi_(ctx), J_(ctx)
+    order, nu, P = S.order, S.nu, S.P
+    for j in range(nu, q.shape[0]):
+        q[order[j]] = z[j - nu]
+    fresh = S.ready[0] == 0
     last = 1e300
     for _ in range(30):
         call(fn[POSITION], ctx)
-        for l in range(K.shape[0]):
-            res[l] = -Phi[l]
+        if fresh:
+            status = factorise(S, J)
+            if status != OK:
+                return status
+        for i in range(nu):
+            w[i] = 0.0
+        for l in range(S.rows):
+            s = -Phi[l]
             if l >= m:
-                s = z[l - m] - Phi[l]
+                s += z[l - m]
                 if wraps[l - m]:
                     s -= TWO_PI * np.round(s.real / TWO_PI)
-                res[l] = s
-        status = normal(K, n, N, d)
-        if status != OK:
-            return status
-        for i in range(n):
-            w[i] = 0.0
-        for l in range(K.shape[0]):
-            for i in range(n):
-                w[i] += K[l, i] * res[l]
-        ldlt_solve(N, d, w)
+            for i in range(nu):
+                w[i] += P[l, i] * s
         e = 0.0
-        for i in range(n):
+        for i in range(nu):
             e = max(e, abs(w[i]))
         if not e < 1e300:
             return NOT_FINITE
+        for i in range(nu):
+            q[order[i]] += w[i]
         if e <= tol or (e > 0.5 * last and e < at_rounding(q)):
-            return OK
-        for i in range(n):
-            q[i] += w[i]
+            return OK if fresh else factorise(S, J)
         last = e
+        fresh = True
     return NOT_CONVERGED
 
 
-@kernel
-def stage(fn, ctx, m, z, zd, wraps, tol, N, d, R, MR, D, dd, res, x, w, y, zdd):
-    """Status; q, v = vp, a = ap, lam and zdd at independent z, zd (MR-1)."""
+@inlined
+def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
+    """Status; q, v = vp, a = ap, lam and zdd at independent z, zd, and R there (MR-1)."""
     flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
-    Phi, Phi_t, c, M = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx)
+    Phi_t, c, M = Phi_t_(ctx), c_(ctx), M_(ctx)
+    R, MR, D, dd, res, x, w, y = T
     n, nd = q.shape[0], z.shape[0]
-    K = J_(ctx)[: m + nd]
-    status = positions(fn, ctx, flag, q, Phi, K, m, n, z, wraps, N, d, 0.01 * tol, res, x, w)
+    status = positions(fn, ctx, m, S, z, wraps, 0.01 * tol, w)
     if status != OK:
         return status
     rounds = 2 if tol < TIGHT else 1
+    basis(S, m, R, res, rounds)
+    moving = False
     for l in range(m + nd):
-        res[l] = (zd[l - m] if l >= m else 0.0) - Phi_t[l]
-    least_squares1(K, n, N, d, res, v, w, rounds)
+        res[l] = -Phi_t[l] if l < S.rows else 0.0
+        moving = moving or res[l] != 0.0
+    if moving:
+        solve1(S, m, res, x, w, rounds)
     for i in range(n):
-        vp[i] = v[i]
+        s = x[i] if moving else 0.0 * q[0]
+        for k in range(nd):
+            s += R[k, i] * zd[k]
+        v[i] = s
+        vp[i] = s
     flag[AT_POSITION] = 1
     call(fn[EVALUATE], ctx)
     flag[AT_POSITION] = 0
     if flag[STATUS] != OK:
         return flag[STATUS]
     call(fn[BIAS], ctx)
-    basis(K, m, n, N, d, R, x, w, res, rounds)
     for l in range(m + nd):
-        res[l] = -c[l]
-    least_squares1(K, n, N, d, res, a, w, rounds)
+        res[l] = -c[l] if l < S.rows else 0.0
+    solve1(S, m, res, a, w, rounds)
     for i in range(n):
         s = f[i]
         for j in range(n):
@@ -216,194 +189,362 @@ def stage(fn, ctx, m, z, zd, wraps, tol, N, d, R, MR, D, dd, res, x, w, y, zdd):
             for i in range(n):
                 t += MR[k, i] * R[h, i]
             D[k, h] = t
-    if nd > 0:
-        status = ldlt(D, dd)
-        if status != OK:
-            return status
-        ldlt_solve(D, dd, zdd)
+    status = ldlt(D, dd)
+    if status != OK:
+        return status
+    ldlt_solve(D, dd, zdd)
     for i in range(n):
-        s = a[i]
+        s, t = a[i], y[i]
         for k in range(nd):
             s += R[k, i] * zdd[k]
+            t += MR[k, i] * zdd[k]
         a[i] = s
         ap[i] = s
-    multipliers(M, f, a, K, m, n, N, d, x, lam, rounds)
-    for i in range(n):
-        if not abs(a[i]) < 1e300:
+        y[i] = t
+        if not abs(s) < 1e300:
             return NOT_FINITE
+    multipliers(S, m, y, w, lam, rounds)
     return OK
 
 
-@kernel
-def multipliers(M, f, a, K, m, n, N, d, x, lam, rounds):
-    """lam of least norm with Phi_qᵀ lam = -(M a + f)."""
-    r = K.shape[0]
-    for l in range(r):
+@inlined
+def multipliers(S, m, y, w, lam, rounds):
+    """lam of least norm with Phi_qᵀ lam = -y, y = M a + f, from the equations of the unknowns (MR-8)."""
+    order, nu, G, P = S.order, S.nu, S.G, S.P
+    for l in range(lam.shape[0]):
         lam[l] = 0.0
-    for _ in range(rounds):
-        for i in range(n):
-            s = -f[i]
-            for j in range(n):
-                s -= M[i, j] * a[j]
-            for l in range(r):
-                s -= K[l, i] * lam[l]
-            x[i] = s
-        ldlt_solve(N, d, x)
-        for l in range(r):
+    for k in range(rounds):
+        for i in range(nu):
+            s = -y[order[i]]
+            if k > 0:
+                for l in range(S.rows):
+                    s -= G[l, i] * lam[l]
+            w[i] = s
+        for l in range(S.rows):
             s = lam[l]
-            for i in range(n):
-                s += K[l, i] * x[i]
+            for i in range(nu):
+                s += P[l, i] * w[i]
             lam[l] = s
-    for l in range(m, r):
+    for l in range(m, lam.shape[0]):
         lam[l] = 0.0
 
 
+@entry(what="the simulation kernels")
+def reselect(ctx, m, S, T, scale, below, chosen, carried, z, zd, zdd):
+    """Status and partition with the best independent coordinates at the state, of which z, zd, zdd are read (MR-11)."""
+    q, v, a, M, J = q_(ctx), v_(ctx), a_(ctx), M_(ctx), J_(ctx)
+    n, nd = q.shape[0], chosen.shape[0]
+    before = chosen.copy()
+    A, tau, places = np.zeros((m, n)), np.zeros(min(m, n)), np.zeros(n, np.int64)
+    status = choose(J, m, scale, A, tau, places, chosen)
+    same = True
+    for k in range(nd):
+        same = same and contains(before, nd, chosen[k])
+    if same:
+        chosen[:] = before
+    else:
+        S = partition(chosen, m, M)
+        flag_(ctx)[FREEDOMS] = 0
+        carried[NUMBER] += 1
+        for k in range(nd):
+            z[k], zd[k], zdd[k] = q[chosen[k]], v[chosen[k]], a[chosen[k]]
+        status = factorise(S, J)
+        if status == OK:
+            basis(S, m, T.R, T.res, 1)
+    carried[LIMIT] = min(below, WORSE * quality(S, m, J, T.R, scale))
+    return status, S
+
+
+@inlined
+def set_state(ctx, q0, v0, a0):
+    """q, v, a of the context = q0, v0, a0."""
+    q, v, a = q_(ctx), v_(ctx), a_(ctx)
+    for i in range(q.shape[0]):
+        q[i], v[i], a[i] = q0[i], v0[i], a0[i]
+
+
+@inlined
+def get_state(ctx, q0, v0, a0):
+    """q0, v0, a0 = q, v, a of the context."""
+    q, v, a = q_(ctx), v_(ctx), a_(ctx)
+    for i in range(q.shape[0]):
+        q0[i], v0[i], a0[i] = q[i], v[i], a[i]
+
+
+# --- Newmark -----------------------------------------------------------------------------------------------------
+
+
 @kernel
-def add_objectives(fn, ctx, g, weight, final, psi):
-    """psi += weight g for integrals, = g for final values."""
-    if psi.shape[0] == 0:
-        return
-    call(fn[OBSERVE], ctx)
-    for o in range(psi.shape[0]):
-        if final[o]:
-            psi[o] = g[o]
-        else:
-            psi[o] += weight * g[o]
+def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt, vt, found):
+    """Status and iterations; the state z = zt + b zdd, zd = vt + gh zdd at the time of the context (MR-5)."""
+    q, v, a, Kt = q_(ctx), v_(ctx), a_(ctx), Kt_(ctx)
+    R, MR, D, dd, y = T.R, T.MR, T.D, T.dd, T.y
+    n, nd = q.shape[0], z.shape[0]
+    for i in range(n):
+        q[i] += h * v[i] + 0.5 * h * h * a[i]
+    last = 1e300
+    for it in range(allowed):
+        for k in range(nd):
+            z[k] = zt[k] + b * zdd[k]
+            zd[k] = vt[k] + gh * zdd[k]
+        status = stage(fn, ctx, m, S, T, z, zd, wraps, tol, found)
+        if status != OK:
+            return status, it + 1
+        # Rᵀ(M + K) R dz = Rᵀ M R (found - zdd)
+        for k in range(nd):
+            s = 0.0 * q[0]
+            for i in range(n):
+                for j in range(nd):
+                    s += MR[k, i] * R[j, i] * (found[j] - zdd[j])
+            y[k] = s
+        for k in range(nd):
+            for j in range(k + 1):
+                s = 0.0 * q[0]
+                for i in range(n):
+                    s += MR[k, i] * R[j, i]
+                    for l in range(n):
+                        s += R[k, i] * Kt[max(i, l), min(i, l)] * R[j, l]
+                D[k, j] = s
+        status = ldlt(D, dd)
+        if status != OK:
+            return status, it + 1
+        for k in range(nd):
+            found[k] = y[k]
+        ldlt_solve(D, dd, found)
+        e = 0.0
+        for k in range(nd):
+            zdd[k] += found[k]
+            e = max(e, b * abs(found[k].real))
+        if not e < 1e300:
+            return NOT_FINITE, it + 1
+        if e < tol or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)) or (tol == 0.0 and it == allowed - 1):
+            for k in range(nd):
+                z[k] = zt[k] + b * zdd[k]
+                zd[k] = vt[k] + gh * zdd[k]
+            return OK, it + 1
+        for i in range(n):  # first guess of the next positions
+            for k in range(nd):
+                q[i] += b * R[k, i] * found[k]
+        last = e
+    return NOT_CONVERGED, allowed
 
 
 @entry(what="the simulation kernels")
 def simulate_newmark(
-    fn, ctx, m, wraps, ts, hs, opts, iterations_allowed, final, psi, g_last, stride, traj, iterations, z, zd, zdd
-):
-    """Status and number of steps done, from the state in the context and z, zd, zdd, which are carried on."""
+    fn, ctx, m, wraps, scale, ts, hs, opts, family, iterations_allowed, final, psi, g_last, stride, traj, iterations, flags,
+    z, zd, zdd, auxiliary, chosen, carried,
+):  # fmt: skip
+    """Status and number of steps done, from the state in the context and z, zd, zdd, auxiliary, chosen, carried, which go
+    on."""
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, lam, M, Kt = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx), Kt_(ctx)
+    q, v, a, lam, M, J = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx), J_(ctx)
     n, nd, dt = q.shape[0], z.shape[0], M.dtype
-    N, d, D, dd = np.zeros((n, n), dt), np.zeros(2 * n, dt), np.zeros((nd, nd), dt), np.zeros(2 * nd, dt)
-    R, MR = np.zeros((nd, n), dt), np.zeros((nd, n), dt)
-    res, x, w, y = np.zeros(m + nd, dt), np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
+    S, T = partition(chosen, m, M), new_stage(m, nd, M)
     found, zt, vt = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt)
-    flag[FREEDOMS] = 1
-    tol = opts[TOLERANCE]
+    q0, v0, a0 = np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
+    flag[FREEDOMS] = 1 if is_measured(S) else 0
+    at = 3 * n + m
     for step in range(hs.shape[0]):
         h = hs[step]
-        b, gh = opts[BETA] * h * h, opts[GAMMA] * h
+        b, gh = by_acceleration(family, h)
+        get_state(ctx, q0, v0, a0)
         par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
-        for k in range(nd):
-            zt[k] = z[k] + h * zd[k] + (0.5 * h * h - b) * zdd[k]
-            vt[k] = zd[k] + (h - gh) * zdd[k]
-        for i in range(n):
-            q[i] += h * v[i] + 0.5 * h * h * a[i]
-        done, last = False, 1e300
-        for it in range(iterations_allowed):
-            for k in range(nd):
-                z[k] = zt[k] + b * zdd[k]
-                zd[k] = vt[k] + gh * zdd[k]
-            status = stage(fn, ctx, m, z, zd, wraps, tol, N, d, R, MR, D, dd, res, x, w, y, found)
-            if status != OK:
-                return status, step
-            # Rᵀ(M + K) R dz = Rᵀ M R (found - zdd)
-            for k in range(nd):
-                s = 0.0 * q[0]
-                for i in range(n):
-                    for h_ in range(nd):
-                        s += MR[k, i] * R[h_, i] * (found[h_] - zdd[h_])
-                y[k] = s
-            for k in range(nd):
-                for h_ in range(k + 1):
-                    s = 0.0 * q[0]
-                    for i in range(n):
-                        s += MR[k, i] * R[h_, i]
-                        for j in range(n):
-                            s += R[k, i] * Kt[max(i, j), min(i, j)] * R[h_, j]
-                    D[k, h_] = s
-            e = 0.0
-            if nd > 0:
-                status = ldlt(D, dd)
-                if status != OK:
-                    return status, step
-                for k in range(nd):
-                    found[k] = y[k]
-                ldlt_solve(D, dd, found)
-                for k in range(nd):
-                    zdd[k] += found[k]
-                    e = max(e, b * abs(found[k].real))
-            iterations[step] = it + 1
-            if not e < 1e300:
-                return NOT_FINITE, step
-            if e < tol or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)):
-                done = True
-                break
-            last = e
-        if not done and tol > 0.0:
-            return NOT_CONVERGED, step
-        for k in range(nd):
-            z[k] = zt[k] + b * zdd[k]
-            zd[k] = vt[k] + gh * zdd[k]
-        add_objectives(fn, ctx, g, 0.5 * h, final, psi)
+        predict(family, h, z, zd, zdd, auxiliary, zt, vt)
+        status, count = newmark_step(
+            fn, ctx, m, S, T, wraps, h, b, gh, opts[TOLERANCE], iterations_allowed, z, zd, zdd, zt, vt, found
+        )
+        if status != OK and opts[RESELECT] > 0.0:
+            number = carried[NUMBER]
+            set_state(ctx, q0, v0, a0)
+            par[TIME] = ts[step]
+            call(fn[POSITION], ctx)
+            _, S = reselect(ctx, m, S, T, scale, opts[RESELECT], chosen, carried, z, zd, zdd)
+            if carried[NUMBER] > number:
+                if step % stride == 0:
+                    store_chosen(traj[step // stride], at, chosen)
+                par[TIME] = ts[step + 1]
+                auxiliary[:] = zdd
+                predict(family, h, z, zd, zdd, auxiliary, zt, vt)
+                status, count = newmark_step(
+                    fn, ctx, m, S, T, wraps, h, b, gh, opts[TOLERANCE], iterations_allowed, z, zd, zdd, zt, vt, found
+                )
+        if status != OK:
+            return status, step
+        complete(family, zdd, auxiliary)
+        iterations[step], flags[step] = count, int(carried[NUMBER])
         for o in range(psi.shape[0]):
             if not final[o]:
                 psi[o] += 0.5 * h * g_last[o]
-            g_last[o] = g[o]
+        observe_state(fn, ctx, g, final, psi, g_last)
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += 0.5 * h * g_last[o]
+        if quality(S, m, J, T.R, scale) < carried[LIMIT]:
+            status, S = reselect(ctx, m, S, T, scale, opts[RESELECT], chosen, carried, z, zd, zdd)
+            if status != OK:
+                return status, step
+            if flags[step] != int(carried[NUMBER]):
+                auxiliary[:] = zdd
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
-            store_stage(traj[(step + 1) // stride], 0, q, v, a, lam, m)
+            row = traj[(step + 1) // stride]
+            store_stage(row, 0, q, v, a, lam, m)
+            store_chosen(row, at, chosen)
+            for k in range(row.shape[0] - at - nd):
+                row[at + nd + k] = auxiliary[k]
     return OK, hs.shape[0]
+
+
+# --- Runge-Kutta -------------------------------------------------------------------------------------------------
+
+
+@inlined
+def guess(q, v, a, R, tau, dz, zd, zdd):
+    """q after a time tau and a change dz of z, to second order along the motion and to first across it (MR-12)."""
+    for k in range(dz.shape[0]):
+        dz[k] -= tau * (zd[k] + 0.5 * tau * zdd[k])
+    for i in range(q.shape[0]):
+        s = tau * (v[i] + 0.5 * tau * a[i])
+        for k in range(dz.shape[0]):
+            s += R[k, i] * dz[k]
+        q[i] += s
+
+
+@kernel
+def stages(
+    fn, ctx, m, S, T, wraps, tol, A, b, c, t, t1, h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step, row, keep
+):
+    """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
+
+    zs, zds are left as z, zd of the new state; g_step gains h Σ b_i g_i of all stages but the first.  C, D are by how much
+    the guess of each stage was off in the last step and in the one before; what 2 C - D foretells of this one is added.
+    """
+    par, g, q, v, a, lam = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
+    nd, s = z.shape[0], b.shape[0]
+    last = t
+    for k in range(nd):
+        zl[k] = z[k]
+    for i in range(1, s + 1):
+        part = A[i] if i < s else b
+        combine(h, part, i, z, KV, nd, zs)
+        combine(h, part, i, zd, KA, nd, zds)
+        now = stage_time(t, t1, h, c[i]) if i < s else t1
+        for k in range(nd):
+            dz[k] = zs[k] - zl[k]
+            zl[k] = zs[k]
+        guess(q, v, a, T.R, now - last, dz, KV[i - 1], KA[i - 1])
+        for j in range(q.shape[0]):
+            qg[j] = q[j]
+            q[j] += 2.0 * C[i, j] - D[i, j]
+        par[TIME] = now
+        last = now
+        status = stage(fn, ctx, m, S, T, zs, zds, wraps, tol, KA[i])
+        if status != OK:
+            return status
+        for j in range(q.shape[0]):
+            D[i, j] = C[i, j]
+            C[i, j] = q[j] - qg[j]
+        for k in range(nd):
+            KV[i, k] = zds[k]
+        if i < s and b[i] != 0.0 and g_step.shape[0] > 0:
+            call(fn[OBSERVE], ctx)
+            for o in range(g_step.shape[0]):
+                g_step[o] += h * b[i] * g[o]
+        if i < s and keep:
+            store_stage(row, i, q, v, a, lam, m)
+    return OK
 
 
 @entry(what="the simulation kernels")
-def simulate_rk4(fn, ctx, m, wraps, ts, hs, opts, final, psi, stride, traj, iterations, z, zd, zdd):
-    """Status and number of steps done, from the state in the context and z, zd, zdd, which are carried on."""
+def simulate_rk(
+    fn, ctx, m, wraps, scale, A, b, c, error, ts, hs, control, opts, final, psi, g_last, stride, traj, evaluations, flags,
+    z, zd, zdd, chosen, carried,
+):  # fmt: skip
+    """Status and number of steps done, from the state in the context and z, zd, zdd, chosen, carried, which go on.
+
+    Without `control` through the steps hs; with it steps are chosen, hs and ts[1:] filled, and it is carried on (RKT-4).
+    """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, lam, M = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx)
-    n, nd, dt = q.shape[0], z.shape[0], M.dtype
-    N, d, D, dd = np.zeros((n, n), dt), np.zeros(2 * n, dt), np.zeros((nd, nd), dt), np.zeros(2 * nd, dt)
-    R, MR = np.zeros((nd, n), dt), np.zeros((nd, n), dt)
-    res, x, w, y = np.zeros(m + nd, dt), np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
-    z0, zd0, zs, zds = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt)
-    sz, sv, zl = np.zeros(nd, dt), np.zeros(nd, dt), z.copy()
-    flag[FREEDOMS] = 1
+    q, v, a, lam, M, J = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx), J_(ctx)
+    n, nd, s, dt = q.shape[0], z.shape[0], b.shape[0], M.dtype
+    S, T = partition(chosen, m, M), new_stage(m, nd, M)
+    KV, KA, g_step = np.zeros((s + 1, nd), dt), np.zeros((s + 1, nd), dt), np.zeros(psi.shape[0], dt)
+    zs, zds, zl, dz = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt)
+    q0, v0, a0, qg = np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
+    C, D, h_last = np.zeros((s + 1, n), dt), np.zeros((s + 1, n), dt), 0.0
+    chosen_steps = control.shape[0] > 0
+    flag[FREEDOMS] = 1 if is_measured(S) else 0
     par[WK] = 0.0
     par[WC] = 0.0
-    tol = opts[TOLERANCE]
-    for step in range(hs.shape[0]):
-        h = hs[step]
+    tol, at = opts[TOLERANCE], s * (3 * n + m)
+    step = 0
+    while step < hs.shape[0] and not (chosen_steps and ts[step] >= control[T_END]):
+        t = ts[step]
         keep = (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride
         row = traj[(step + 1) // stride] if keep else traj[0]
-        par[TIME] = ts[step]
-        add_objectives(fn, ctx, g, h / 6.0, final, psi)
+        get_state(ctx, q0, v0, a0)
+        evaluations[step] = 0
+        refused = False
+        while True:
+            if chosen_steps:
+                propose(control, t, step, ts, hs)
+            h = hs[step]
+            for o in range(psi.shape[0]):
+                g_step[o] = h * b[0] * g_last[o]
+            for k in range(nd):
+                KV[0, k], KA[0, k] = zd[k], zdd[k]
+            if h != h_last:
+                C[:] = 0.0
+                D[:] = 0.0
+                h_last = h
+            status = stages(
+                fn, ctx, m, S, T, wraps, tol, A, b, c, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step,
+                row, keep,
+            )  # fmt: skip
+            evaluations[step] += s
+            if status == OK and not chosen_steps:
+                break
+            if chosen_steps:
+                e = 1e300
+                if status == OK:
+                    e = max(
+                        scaled_error(h, error, KV, z, zs, nd, control[ALLOWED]),
+                        scaled_error(h, error, KA, zd, zds, nd, control[ALLOWED]),
+                    )
+                if accepted(control, h, e, refused):
+                    break
+                if too_small(control):
+                    return (status if status != OK else STEP_TOO_SMALL), step
+            elif refused or opts[RESELECT] == 0.0:
+                return status, step
+            # once more from the state before the step: with a smaller step, or with other independent coordinates
+            set_state(ctx, q0, v0, a0)
+            for k in range(nd):
+                for i in range(n):
+                    T.R[k, i] = 0.0
+            refused, h_last = True, 0.0
+            if not chosen_steps:
+                number = carried[NUMBER]
+                par[TIME] = t
+                call(fn[POSITION], ctx)
+                _, S = reselect(ctx, m, S, T, scale, opts[RESELECT], chosen, carried, z, zd, zdd)
+                if carried[NUMBER] == number:
+                    return status, step
+                if step % stride == 0:
+                    store_chosen(traj[step // stride], at, chosen)
+        flags[step] = int(carried[NUMBER])
         for k in range(nd):
-            z0[k], zd0[k], zds[k] = z[k], zd[k], zd[k]
-            sz[k], sv[k] = zd[k], zdd[k]
-        for i in range(1, 5):  # stages 2, 3, 4 and the new state
-            part = 0.5 * h if i < 3 else h
-            for k in range(nd):
-                if i < 4:
-                    zs[k] = z0[k] + part * zds[k]
-                    zds[k] = zd0[k] + part * zdd[k]
-                else:
-                    zs[k] = z0[k] + h / 6.0 * sz[k]
-                    zds[k] = zd0[k] + h / 6.0 * sv[k]
-            for k in range(nd):  # first guess: along R from the stage before
-                x[k] = zs[k] - zl[k]
-                zl[k] = zs[k]
-            for k in range(nd):
-                for j in range(n):
-                    q[j] += R[k, j] * x[k]
-            par[TIME] = ts[step] + part if i < 3 else ts[step + 1]
-            status = stage(fn, ctx, m, zs, zds, wraps, tol, N, d, R, MR, D, dd, res, x, w, y, zdd)
+            z[k], zd[k], zdd[k] = zs[k], zds[k], KA[s, k]
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += g_step[o]
+        observe_state(fn, ctx, g, final, psi, g_last)
+        if quality(S, m, J, T.R, scale) < carried[LIMIT]:
+            h_last = 0.0
+            status, S = reselect(ctx, m, S, T, scale, opts[RESELECT], chosen, carried, z, zd, zdd)
             if status != OK:
                 return status, step
-            if i < 4:
-                weight = 1.0 if i == 3 else 2.0
-                for k in range(nd):
-                    sz[k] += weight * zds[k]
-                    sv[k] += weight * zdd[k]
-                add_objectives(fn, ctx, g, weight * h / 6.0, final, psi)
-            else:
-                for k in range(nd):
-                    z[k], zd[k] = zs[k], zds[k]
-                add_objectives(fn, ctx, g, 0.0, final, psi)
-            if keep:
-                store_stage(row, i % 4, q, v, a, lam, m)
-        iterations[step] = 4
-    return OK, hs.shape[0]
+        if keep:
+            store_stage(row, 0, q, v, a, lam, m)
+            store_chosen(row, at, chosen)
+        step += 1
+    return OK, step

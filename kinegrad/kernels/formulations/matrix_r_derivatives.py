@@ -2,8 +2,11 @@
 
 Along a trajectory of `matrix_r`, each state or stage is linearised once.  With z' and zd' given up to their parts in zdd'
 (explicit schemes have none), K q', K v', K a' follow row by row and Rᵀ(M a' + C v' + R_z z') = 0 gives zdd' (MR-3); the
-adjoint sweep is the exact transpose (MR-4).
+adjoint sweep is the exact transpose (MR-4).  Where a row of the trajectory names other independent coordinates than the
+row before, the derivative goes over to them by q', v', a' of that state (MR-13).
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,20 +19,34 @@ from kinegrad.kernels.formulations.blocks import (
     right4,
     shift4,
 )
-from kinegrad.kernels.formulations.matrix_r import (
-    BETA,
-    GAMMA,
+from kinegrad.kernels.formulations.independent import (
     basis,
-    least_squares1,
-    least_squares4,
-    normal,
+    factorise,
+    is_measured,
+    load_chosen,
+    partition,
+    solve1,
+    solve4,
     transposed4,
 )
-from kinegrad.kernels.formulations.runge_kutta import load_stage
+from kinegrad.kernels.formulations.newmark_family import (
+    by_acceleration,
+    complete4,
+    complete_transposed4,
+    predict4,
+    predict_transposed4,
+)
+from kinegrad.kernels.formulations.runge_kutta import (
+    collect4,
+    combine4,
+    place,
+    seed4,
+    stage_weights,
+)
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.lanes import spread4
-from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, put4
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
@@ -40,46 +57,61 @@ from kinegrad.kernels.table import call
 (R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(*"R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split())
 
 
-@kernel
-def columns(A, X, rows, n, out):
-    """out (d, rows), by rows: A[:rows, :n] X for each row of X (d, n)."""
-    for k in range(X.shape[0]):
-        for l in range(rows):
-            s = 0.0 * A[l, 0]
-            for i in range(n):
-                s += A[l, i] * X[k, i]
-            out[k, l] = s
+class Linear(NamedTuple):
+    """R, W, Y (d, n) and the factors T, pivots of (MR-3), and scratch: x, w (n), res (m + d), r1 (n, 4), r2 (m + d, 4)."""
+
+    R: np.ndarray
+    W: np.ndarray
+    Y: np.ndarray
+    T: np.ndarray
+    pivots: np.ndarray
+    x: np.ndarray
+    w: np.ndarray
+    res: np.ndarray
+    r1: np.ndarray
+    r2: np.ndarray
+
+
+@entry(what="the sensitivity kernels")
+def new_linear(m, nd, like):
+    """The arrays of a linearised state; `like` is an (n, n) array of its numbers."""
+    n, dt = like.shape[0], like.dtype
+    R, W, Y, T = np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, nd), dt)
+    x, w, res = np.zeros(n, dt), np.zeros(n, dt), np.zeros(m + nd, dt)
+    r1, r2 = np.zeros((n, 4), dt), np.zeros((m + nd, 4), dt)
+    return Linear(R, W, Y, T, np.zeros(nd, np.int32), x, w, res, r1, r2)
 
 
 @kernel
-def implicit(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, P, T, piv, x, w, res):
-    """Status; R, W, Y (d, n) and the factors of T = Rᵀ[M(R + 2γhW + βh²Y) + C(γhR + βh²W) + βh²R_q R] (MR-3)."""
-    r = K.shape[0]
-    nd = r - m
-    status = normal(K, n, N, d)
+def implicit(ctx, m, S, L, b, gh):
+    """Status; R, W, Y and the factors of T = Rᵀ[M(R + 2γhW + βh²Y) + C(γhR + βh²W) + βh²R_q R] (MR-3)."""
+    M, C, R_z, Phi_z, Phid, Phidd = M_(ctx), C_(ctx), R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    R, W, Y, T, x, w, res = L.R, L.W, L.Y, L.T, L.x, L.w, L.res
+    n, nd = R.shape[1], R.shape[0]
+    status = factorise(S, Phi_z)
     if status != OK:
         return status
-    basis(K, m, n, N, d, R, x, w, res, 2)
-    if b == 0.0 and gh == 0.0:
+    basis(S, m, R, res, 2)
+    for k in range(nd):
+        for i in range(n):
+            W[k, i] = 0.0
+            Y[k, i] = 0.0
+    if b != 0.0 or gh != 0.0:
         for k in range(nd):
-            for i in range(n):
-                W[k, i] = 0.0
-                Y[k, i] = 0.0
-    else:
-        columns(Phid, R, r, n, P)
-        for k in range(nd):
-            for l in range(r):
-                res[l] = -P[k, l]
-            least_squares1(K, n, N, d, res, x, w, 2)
+            for l in range(S.rows):
+                s = 0.0 * M[0, 0]
+                for i in range(n):
+                    s -= Phid[l, i] * R[k, i]
+                res[l] = s
+            solve1(S, m, res, x, w, 2)
             for i in range(n):
                 W[k, i] = x[i]
-        for k in range(nd):
-            for l in range(r):
+            for l in range(S.rows):
                 s = 0.0 * M[0, 0]
                 for i in range(n):
                     s -= Phidd[l, i] * R[k, i] + 2.0 * Phid[l, i] * W[k, i]
                 res[l] = s
-            least_squares1(K, n, N, d, res, x, w, 2)
+            solve1(S, m, res, x, w, 2)
             for i in range(n):
                 Y[k, i] = x[i]
     for h in range(nd):
@@ -94,26 +126,35 @@ def implicit(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, P, T, piv, x
             for i in range(n):
                 s += R[k, i] * w[i]
             T[k, h] = s
-    return lu(T, piv) if nd > 0 else OK
+    return lu(T, L.pivots)
 
 
 @kernel
-def tangent4(M, C, R_z, K, Phi_z, Phid, Phidd, m, n, e, b, gh, N, d, R, W, Y, T, piv, Z, Zd, A, qk, vk, ak, r1, r2, w):
+def given4(S, m, Z, B):
+    """The rows of z in a right-hand side: B[m:] = Z, or += Z where they are rows like the others."""
+    for k in range(Z.shape[0]):
+        z = get4(Z, k)
+        put4(B, m + k, axpy4(1.0, get4(B, m + k), z) if is_measured(S) else z)
+
+
+@kernel
+def tangent4(ctx, m, S, L, e, b, gh, Z, Zd, A, qk, vk, ak):
     """Four columns e of q', v', a', zdd' = A, and z' = Z, zd' = Zd, which come in without their parts in A (MR-3)."""
-    r = K.shape[0]
-    nd = r - m
+    M, C, R_z, Phi_z, Phid, Phidd = M_(ctx), C_(ctx), R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    R, W, Y, r1, r2 = L.R, L.W, L.Y, L.r1, L.r2
+    n, nd = R.shape[1], R.shape[0]
     clear4(qk)
-    right4(Phi_z, r, n, e, qk, 1.0, r2)
-    for k in range(nd):
-        put4(r2, m + k, axpy4(1.0, get4(Z, k), get4(r2, m + k)))
-    least_squares4(K, n, N, d, r2, qk, w)
-    right4(Phid, r, n, e, qk, 1.0, r2)
-    for k in range(nd):
-        put4(r2, m + k, axpy4(1.0, get4(Zd, k), get4(r2, m + k)))
-    least_squares4(K, n, N, d, r2, vk, w)
-    right4(Phidd, r, n, e, qk, 1.0, r2)
-    minus4(Phid, r, n, 2.0, vk, r2)
-    least_squares4(K, n, N, d, r2, ak, w)
+    right4(Phi_z, S.rows, n, e, qk, 1.0, r2)
+    given4(S, m, Z, r2)
+    solve4(S, m, r2, qk)
+    right4(Phid, S.rows, n, e, qk, 1.0, r2)
+    given4(S, m, Zd, r2)
+    solve4(S, m, r2, vk)
+    right4(Phidd, S.rows, n, e, qk, 1.0, r2)
+    minus4(Phid, S.rows, n, 2.0, vk, r2)
+    clear4(A)
+    given4(S, m, A, r2)
+    solve4(S, m, r2, ak)
     right4(R_z, n, n, e, qk, 1.0, r1)
     minus4(C, n, n, 1.0, vk, r1)
     minus4(M, n, n, 1.0, ak, r1)
@@ -122,8 +163,7 @@ def tangent4(M, C, R_z, K, Phi_z, Phid, Phidd, m, n, e, b, gh, N, d, R, W, Y, T,
         for i in range(n):
             s = axpy4(R[k, i], get4(r1, i), s)
         put4(A, k, s)
-    if nd > 0:
-        lu_solve4(T, piv, A)
+    lu_solve4(L.T, L.pivots, A)
     for k in range(nd):
         s = get4(A, k)
         put4(Z, k, axpy4(b, s, get4(Z, k)))
@@ -135,11 +175,12 @@ def tangent4(M, C, R_z, K, Phi_z, Phid, Phidd, m, n, e, b, gh, N, d, R, W, Y, T,
 
 
 @kernel
-def cotangent4(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, T, piv, Z, Zd, A, qo, vo, ao, U, yp, yv, ya, w):
+def cotangent4(ctx, m, S, L, b, gh, Z, Zd, A, qo, vo, ao, U, yp, yv, ya):
     """The transpose of `tangent4`: A, Z, Zd come in as adjoints of zdd, z, zd and leave as those of the incoming Z, Zd (A
     is used up); U, yp, yv, ya are the adjoints of the residual and of Phi, Phid, Phidd (MR-4)."""
-    r = K.shape[0]
-    nd = r - m
+    M, C, R_z, Phid, Phidd = M_(ctx), C_(ctx), R_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    R, W, Y, rows = L.R, L.W, L.Y, S.rows
+    n, nd = R.shape[1], R.shape[0]
     for k in range(nd):
         s = axpy4(b, get4(Z, k), axpy4(gh, get4(Zd, k), get4(A, k)))
         for i in range(n):
@@ -147,8 +188,7 @@ def cotangent4(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, T, piv, Z,
             s = axpy4(gh * R[k, i] + b * W[k, i], get4(vo, i), s)
             s = axpy4(R[k, i] + 2.0 * gh * W[k, i] + b * Y[k, i], get4(ao, i), s)
         put4(A, k, s)
-    if nd > 0:
-        lu_solve_transposed4(T, piv, A)
+    lu_solve_transposed4(L.T, L.pivots, A)
     clear4(U)
     for k in range(nd):
         for i in range(n):
@@ -156,30 +196,15 @@ def cotangent4(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, T, piv, Z,
     plus_transposed4(M, n, n, -1.0, U, ao)
     plus_transposed4(C, n, n, -1.0, U, vo)
     plus_transposed4(R_z, n, n, -1.0, U, qo)
-    transposed4(K, n, N, d, ao, ya, w)
-    plus_transposed4(Phidd, r, n, -1.0, ya, qo)
-    plus_transposed4(Phid, r, n, -2.0, ya, vo)
-    transposed4(K, n, N, d, vo, yv, w)
-    plus_transposed4(Phid, r, n, -1.0, yv, qo)
-    transposed4(K, n, N, d, qo, yp, w)
+    transposed4(S, m, ao, ya)
+    plus_transposed4(Phidd, rows, n, -1.0, ya, qo)
+    plus_transposed4(Phid, rows, n, -2.0, ya, vo)
+    transposed4(S, m, vo, yv)
+    plus_transposed4(Phid, rows, n, -1.0, yv, qo)
+    transposed4(S, m, qo, yp)
     for k in range(nd):
         put4(Z, k, axpy4(1.0, get4(yp, m + k), get4(Z, k)))
         put4(Zd, k, axpy4(1.0, get4(yv, m + k), get4(Zd, k)))
-
-
-@kernel
-def compact(Phi_z, K, n):
-    """K = Phi_q of the rows in use."""
-    for l in range(K.shape[0]):
-        for i in range(n):
-            K[l, i] = Phi_z[l, i]
-
-
-@kernel
-def set_weights(final, w, weights):
-    """The weight w for integrals, 0 for final values."""
-    for o in range(final.shape[0]):
-        weights[o] = 0.0 if final[o] else w
 
 
 @kernel
@@ -193,159 +218,141 @@ def no_projection(dv, da, sv, sa):
         sa[l] = 0.0
 
 
-@entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A, grad):
-    """Status and step: the derivative of the discrete scheme along a stored trajectory (MR-3).
-
-    Z, Zd, A (blocks, d, 4): derivatives of z, zd, zdd by the directions at row 0; they leave with those at the end.  grad
-    gains the objectives of rows 1 on (Newmark), or of all stages (Runge-Kutta).
-    """
-    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
-    R_z, Phi_z, g_z, g_v, g_a = R_z_(ctx), Phi_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
-    n, nd, p, no, dt = q.shape[0], Z.shape[1], grad.shape[1], g.shape[0], M.dtype
-    r = m + nd
-    Phid, Phidd = Phid_z_(ctx), Phidd_z_(ctx)
-    K, N, d, T, piv = (
-        np.zeros((r, n), dt),
-        np.zeros((n, n), dt),
-        np.zeros(2 * n, dt),
-        np.zeros((nd, nd), dt),
-        np.zeros(nd, np.int32),
-    )
-    R, W, Y, P = np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, r), dt)
-    x, w, res = np.zeros(n, dt), np.zeros(n, dt), np.zeros(r, dt)
-    r1, w4, r2 = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((r, 4), dt)
-    qk, vk, ak = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    Z0, V0, SZ, SV = np.zeros_like(Z), np.zeros_like(Z), np.zeros_like(Z), np.zeros_like(Z)
-    weights = np.zeros(no)
-    no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
-    flag[FREEDOMS] = 1
-    steps = hs.shape[0]
-    for step in range(steps):
-        h = hs[step]
-        b = 0.0 if explicit else opts[BETA] * h * h
-        gh = 0.0 if explicit else opts[GAMMA] * h
-        for i in range(5 if explicit else 1):
-            if explicit and i == 4 and not (step == steps - 1 and after == 0.0):
-                break
-            # Runge-Kutta: stage 1 is the state before the step, 2 to 4 are kept with the state after it
-            if explicit:
-                load_stage(traj[step] if i == 0 else traj[step + 1], i % 4, q, v, a, vp, ap, lam, m)
-                par[TIME] = ts[step] if i == 0 else (ts[step] + 0.5 * h if i < 3 else ts[step + 1])
-                set_weights(final, h / 6.0 if i == 0 or i == 3 else h / 3.0, weights)
-                if i == 4:
-                    for o in range(no):
-                        weights[o] = 1.0 if final[o] else 0.0
-            else:
-                load_stage(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
-                par[TIME] = ts[step + 1]
-                quadrature(hs, step + 1, after, final, weights)
-            call(fn[LINEARISE], ctx)
-            compact(Phi_z, K, n)
-            status = implicit(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, P, T, piv, x, w, res)
-            if status != OK:
-                return status, step
-            for e in range(Z.shape[0]):
-                z, zd, zdd = Z[e], Zd[e], A[e]
-                if explicit:
-                    before_stage(i, h, Z0[e], V0[e], SZ[e], SV[e], z, zd, zdd, nd)
-                else:
-                    shift4(nd, h, zd, z)
-                    shift4(nd, 0.5 * h * h - b, zdd, z)
-                    shift4(nd, h - gh, zdd, zd)
-                tangent4(
-                    M, C, R_z, K, Phi_z, Phid, Phidd, m, n, n + 4 * e, b, gh, N, d, R, W, Y, T, piv, z, zd, zdd, qk, vk, ak,
-                    r1, r2, w4,
-                )  # fmt: skip
-                objective_rows4(no, n, n + 4 * e, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
-                if explicit and i < 4:
-                    weight = 1.0 if i == 0 or i == 3 else 2.0
-                    shift4(nd, weight, zd, SZ[e])
-                    shift4(nd, weight, zdd, SV[e])
-        if explicit:
-            for e in range(Z.shape[0]):
-                for k in range(nd):
-                    put4(Z[e], k, axpy4(h / 6.0, get4(SZ[e], k), get4(Z0[e], k)))
-                    put4(Zd[e], k, axpy4(h / 6.0, get4(SV[e], k), get4(V0[e], k)))
-    return OK, steps
+@kernel
+def read4(chosen, X, Z):
+    """Z = the rows `chosen` of X (MR-13)."""
+    for k in range(chosen.shape[0]):
+        put4(Z, k, get4(X, chosen[k]))
 
 
 @kernel
-def before_stage(i, h, z0, v0, sz, sv, z, zd, zdd, nd):
-    """z', zd' of stage i + 1 from those of the stage before, which z, zd, zdd hold."""
-    if i == 0:
+def give4(chosen, Z, X):
+    """The transpose of `read4`: the rows `chosen` of X gain Z, which is then zero."""
+    for k in range(chosen.shape[0]):
+        put4(X, chosen[k], axpy4(1.0, get4(Z, k), get4(X, chosen[k])))
+    clear4(Z)
+
+
+@entry(what="the sensitivity kernels")
+def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, Z, Zd, A, X, grad):
+    """Status and step: the derivative of the discrete scheme along a stored trajectory (MR-3).
+
+    Z, Zd, A, X (blocks, d, 4): derivatives of z, zd, zdd and of the auxiliary accelerations (with Newmark's method the same
+    array as A) by the directions at row 0; they leave with those at the end.  grad gains the objectives of rows 1 on
+    (Newmark), or of all stages (Runge-Kutta).
+    """
+    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
+    q, v, a, vp, ap, lam, M = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx)
+    g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    n, nd, p, no, dt = q.shape[0], Z.shape[1], grad.shape[1], g.shape[0], M.dtype
+    s = rb.shape[0]
+    chosen, after_step, at = np.zeros(nd, np.int64), np.zeros(nd, np.int64), s * (3 * n + m)
+    load_chosen(traj[0], at, chosen)
+    S, L = partition(chosen, m, M), new_linear(m, nd, M)
+    qk, vk, ak = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
+    z, zd, zdd = np.zeros((nd, 4), dt), np.zeros((nd, 4), dt), np.zeros((nd, 4), dt)
+    KV, KA = np.zeros((s, Z.shape[0], nd, 4), dt), np.zeros((s, Z.shape[0], nd, 4), dt)
+    weights = np.zeros(no)
+    no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
+    steps = hs.shape[0]
+    for step in range(steps):
+        h = hs[step]
+        b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         for k in range(nd):
-            put4(z0, k, get4(z, k))
-            put4(v0, k, get4(zd, k))
-        clear4(sz)
-        clear4(sv)
-        return
-    for k in range(nd):
-        rate, acc = get4(zd, k), get4(zdd, k)
-        if i < 4:
-            part = 0.5 * h if i < 3 else h
-            put4(z, k, axpy4(part, rate, get4(z0, k)))
-            put4(zd, k, axpy4(part, acc, get4(v0, k)))
-        else:
-            put4(z, k, axpy4(h / 6.0, get4(sz, k), get4(z0, k)))
-            put4(zd, k, axpy4(h / 6.0, get4(sv, k), get4(v0, k)))
+            after_step[k] = chosen[k]
+        changes = load_chosen(traj[step + 1], at, after_step)
+        at_end = step == steps - 1 and after == 0.0
+        flag[FREEDOMS] = 1 if is_measured(S) else 0
+        for i in range((s + 1 if at_end or changes else s) if explicit else 1):
+            place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
+            if explicit:
+                stage_weights(i, h, rb, at_end, final, weights)
+            else:
+                quadrature(hs, step + 1, after, final, weights)
+            call(fn[LINEARISE], ctx)
+            status = implicit(ctx, m, S, L, b, gh)
+            if status != OK:
+                return status, step
+            for e in range(Z.shape[0]):
+                if explicit:
+                    part = RA[i] if i < s else rb
+                    combine4(h, part, i, Z[e], KV, e, nd, z)
+                    combine4(h, part, i, Zd[e], KA, e, nd, zd)
+                else:
+                    predict4(family, h, nd, Z[e], Zd[e], A[e], X[e])
+                    for k in range(nd):
+                        put4(z, k, get4(Z[e], k))
+                        put4(zd, k, get4(Zd[e], k))
+                tangent4(ctx, m, S, L, n + 4 * e, b, gh, z, zd, zdd, qk, vk, ak)
+                objective_rows4(no, n, n + 4 * e, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
+                if explicit and i < s:
+                    for k in range(nd):
+                        put4(KV[i, e], k, get4(zd, k))
+                        put4(KA[i, e], k, get4(zdd, k))
+                elif changes:
+                    read4(after_step, qk, Z[e])
+                    read4(after_step, vk, Zd[e])
+                    read4(after_step, ak, A[e])
+                    read4(after_step, ak, X[e])
+                elif not explicit:
+                    for k in range(nd):
+                        put4(Z[e], k, get4(z, k))
+                        put4(Zd[e], k, get4(zd, k))
+                        put4(A[e], k, get4(zdd, k))
+                    complete4(family, nd, zdd, X[e])
+        if explicit and not changes:
+            for e in range(Z.shape[0]):
+                combine4(h, rb, s, Z[e], KV, e, nd, Z[e])
+                combine4(h, rb, s, Zd[e], KA, e, nd, Zd[e])
+        if changes:
+            for k in range(nd):
+                chosen[k] = after_step[k]
+            S = partition(chosen, m, M)
+    return OK, steps
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A):
+def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, Z, Zd, A, X):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (MR-4).
 
-    Z, Zd, A (blocks, d, 4), a column an objective: adjoints of z, zd, zdd at the end of the segment, then at its beginning.
+    Z, Zd, A, X (blocks, d, 4), a column an objective: adjoints of z, zd, zdd and, as in `direct`, of the auxiliary
+    accelerations at the end of the segment, then at its beginning.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
-    R_z, Phi_z, g_z, g_v, g_a = R_z_(ctx), Phi_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    q, v, a, vp, ap, lam, M = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx)
+    g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
     mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
     n, nd, no, dt = q.shape[0], Z.shape[1], g.shape[0], M.dtype
-    r = m + nd
-    Phid, Phidd = Phid_z_(ctx), Phidd_z_(ctx)
-    K, N, d, T, piv = (
-        np.zeros((r, n), dt),
-        np.zeros((n, n), dt),
-        np.zeros(2 * n, dt),
-        np.zeros((nd, nd), dt),
-        np.zeros(nd, np.int32),
-    )
-    R, W, Y, P = np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, r), dt)
-    x, w, res, w4, U = np.zeros(n, dt), np.zeros(n, dt), np.zeros(r, dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    qo, vo, ao = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    p4, v4, a4 = np.zeros((r, 4), dt), np.zeros((r, 4), dt), np.zeros((r, 4), dt)
-    zs, vs, zz, vz = np.zeros((nd, 4), dt), np.zeros((nd, 4), dt), np.zeros_like(Z), np.zeros_like(Z)
-    Zn, Vn = np.zeros_like(Z), np.zeros_like(Z)
+    s, steps = rb.shape[0], hs.shape[0]
+    chosen, after_step, at = np.zeros(nd, np.int64), np.zeros(nd, np.int64), s * (3 * n + m)
+    load_chosen(traj[steps], at, after_step)
+    load_chosen(traj[steps], at, chosen)
+    S, L = partition(chosen, m, M), new_linear(m, nd, M)
+    U, qo, vo, ao = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
+    p4, v4, a4 = np.zeros((m + nd, 4), dt), np.zeros((m + nd, 4), dt), np.zeros((m + nd, 4), dt)
+    z, zd, zdd = np.zeros((nd, 4), dt), np.zeros((nd, 4), dt), np.zeros((nd, 4), dt)
+    YZ, YV = np.zeros((s, Z.shape[0], nd, 4), dt), np.zeros((s, Z.shape[0], nd, 4), dt)
     weights = np.zeros(no)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     for i in range(n):
         eta_v[i] = 0.0
         eta_a[i] = 0.0
-    flag[FREEDOMS] = 1
-    steps = hs.shape[0]
     for step in range(steps - 1, -1, -1):
         h = hs[step]
-        b = 0.0 if explicit else opts[BETA] * h * h
-        gh = 0.0 if explicit else opts[GAMMA] * h
-        for i in range(4 if explicit else 0, -1, -1):
-            if i == 4 and not (step == steps - 1 and after == 0.0):
-                continue
+        b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
+        at_end = step == steps - 1 and after == 0.0
+        changes = load_chosen(traj[step], at, chosen)
+        if changes:
+            S = partition(chosen, m, M)
+        flag[FREEDOMS] = 1 if is_measured(S) else 0
+        for i in range((s if at_end or changes else s - 1) if explicit else 0, -1, -1):
+            place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                load_stage(traj[step] if i == 0 else traj[step + 1], i % 4, q, v, a, vp, ap, lam, m)
-                par[TIME] = ts[step] if i == 0 else (ts[step] + 0.5 * h if i < 3 else ts[step + 1])
-                set_weights(final, h / 6.0 if i == 0 or i == 3 else h / 3.0, weights)
-                if i == 4:
-                    for o in range(no):
-                        weights[o] = 1.0 if final[o] else 0.0
+                stage_weights(i, h, rb, at_end, final, weights)
             else:
-                load_stage(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
-                par[TIME] = ts[step + 1]
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
-            compact(Phi_z, K, n)
-            status = implicit(M, C, R_z, K, Phid, Phidd, m, n, b, gh, N, d, R, W, Y, P, T, piv, x, w, res)
+            status = implicit(ctx, m, S, L, b, gh)
             if status != OK:
                 return status, step
             for e in range(Z.shape[0]):
@@ -359,105 +366,50 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, explicit, final, traj, Z, Zd, A):
                         qo[j, c] = weights[o] * g_z[o, j]
                         vo[j, c] = weights[o] * g_v[o, j]
                         ao[j, c] = weights[o] * g_a[o, j]
-                if explicit:
-                    seed_stage(i, h, Z[e], Zd[e], Zn[e], Vn[e], zz[e], vz[e], zs, vs, A[e], nd)
-                else:
-                    for k in range(nd):
-                        put4(zs, k, get4(Z[e], k))
-                        put4(vs, k, get4(Zd[e], k))
-                cotangent4(
-                    M,
-                    C,
-                    R_z,
-                    K,
-                    Phid,
-                    Phidd,
-                    m,
-                    n,
-                    b,
-                    gh,
-                    N,
-                    d,
-                    R,
-                    W,
-                    Y,
-                    T,
-                    piv,
-                    zs,
-                    vs,
-                    A[e],
-                    qo,
-                    vo,
-                    ao,
-                    U,
-                    p4,
-                    v4,
-                    a4,
-                    w4,
-                )
-                if explicit:
-                    collect_stage(i, Z[e], Zd[e], Zn[e], Vn[e], zz[e], vz[e], zs, vs, nd)
-                else:
-                    for k in range(nd):
-                        s, t = get4(zs, k), get4(vs, k)
-                        put4(A[e], k, axpy4(0.5 * h * h - b, s, mul4(h - gh, t)))
-                        put4(Z[e], k, s)
-                        put4(Zd[e], k, axpy4(h, s, t))
+                clear4(z)
+                clear4(zd)
+                clear4(zdd)
+                if explicit and i < s:
+                    seed4(i, h, RA, rb, Z[e], YZ, e, nd, zd)
+                    seed4(i, h, RA, rb, Zd[e], YV, e, nd, zdd)
+                elif changes:
+                    give4(after_step, Z[e], qo)
+                    give4(after_step, Zd[e], vo)
+                    give4(after_step, A[e], ao)
+                    give4(after_step, X[e], ao)
+                elif not explicit:
+                    complete_transposed4(family, nd, A[e], X[e])
+                    shift4(nd, 1.0, Z[e], z)
+                    shift4(nd, 1.0, Zd[e], zd)
+                    shift4(nd, 1.0, A[e], zdd)
+                cotangent4(ctx, m, S, L, b, gh, z, zd, zdd, qo, vo, ao, U, p4, v4, a4)
+                for k in range(nd):
+                    x, xd = get4(z, k), get4(zd, k)
+                    if not explicit:
+                        put4(Z[e], k, x)
+                        put4(Zd[e], k, xd)
+                    elif i < s:
+                        put4(YZ[i, e], k, x)
+                        put4(YV[i, e], k, xd)
+                    else:
+                        put4(Z[e], k, axpy4(1.0, x, get4(Z[e], k)))
+                        put4(Zd[e], k, axpy4(1.0, xd, get4(Zd[e], k)))
+                if not explicit:
+                    predict_transposed4(family, h, nd, Z[e], Zd[e], A[e], X[e])
                 for c in range(used):
                     for j in range(n):
                         mu[j] = -U[j, c]
-                    for l in range(r):
-                        yp[l], yv[l], ya[l] = -p4[l, c], -v4[l, c], -a4[l, c]
-                    for l in range(r, yp.shape[0]):
+                    for l in range(yp.shape[0]):
                         yp[l], yv[l], ya[l] = 0.0, 0.0, 0.0
+                    for l in range(S.rows):
+                        yp[l], yv[l], ya[l] = -p4[l, c], -v4[l, c], -a4[l, c]
                     flag[OBJECTIVE] = 4 * e + c
                     par[WEIGHT] = weights[4 * e + c]
                     call(fn[PULLBACK], ctx)
+        if explicit:
+            for e in range(Z.shape[0]):
+                collect4(s, YZ, e, nd, Z[e])
+                collect4(s, YV, e, nd, Zd[e])
+        for k in range(nd):
+            after_step[k] = chosen[k]
     return OK, 0
-
-
-@kernel
-def seed_stage(i, h, Z, Zd, Zn, Vn, zz, vz, zs, vs, A, nd):
-    """Adjoints of zd (in vs) and zdd (in A) of stage i + 1; zs = 0.
-
-    Z, Zd are the adjoints of the state after the step; Zn, Vn sum those of the state before it; zz, vz are the adjoints
-    that z and zd of the stage beyond left.
-    """
-    if i == 4:
-        for k in range(nd):
-            put4(zs, k, spread4(0.0))
-            put4(vs, k, spread4(0.0))
-        clear4(A)
-        return
-    if i == 3:
-        for k in range(nd):
-            put4(Zn, k, get4(Z, k))
-            put4(Vn, k, get4(Zd, k))
-        clear4(zz)
-        clear4(vz)
-    weight = h / 6.0 if i == 0 or i == 3 else h / 3.0
-    part = h if i == 2 else 0.5 * h
-    for k in range(nd):
-        z = get4(Z, k)
-        v = get4(Zd, k)
-        put4(zs, k, spread4(0.0))
-        put4(vs, k, axpy4(part, get4(zz, k), mul4(weight, z)))
-        put4(A, k, axpy4(part, get4(vz, k), mul4(weight, v)))
-
-
-@kernel
-def collect_stage(i, Z, Zd, Zn, Vn, zz, vz, zs, vs, nd):
-    """What a stage gives back: to the state after the step (i = 4), or to the state before it and the stage before."""
-    for k in range(nd):
-        z, v = get4(zs, k), get4(vs, k)
-        if i == 4:
-            put4(Z, k, axpy4(1.0, z, get4(Z, k)))
-            put4(Zd, k, axpy4(1.0, v, get4(Zd, k)))
-            continue
-        put4(zz, k, z)
-        put4(vz, k, v)
-        put4(Zn, k, axpy4(1.0, z, get4(Zn, k)))
-        put4(Vn, k, axpy4(1.0, v, get4(Vn, k)))
-        if i == 0:
-            put4(Z, k, get4(Zn, k))
-            put4(Zd, k, get4(Vn, k))

@@ -14,6 +14,7 @@ import numpy as np
 
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
+from kinegrad.kernels.products import TIME
 
 
 class Tableau(NamedTuple):
@@ -58,6 +59,9 @@ RK54 = _tableau(
 
 # Control of the step (RKT-4): exponents of this error and of the last one, safety, and the limits of a change.
 PROPORTIONAL, INTEGRAL, SAFETY, SHRINK, GROW = 0.17, 0.04, 0.9, 0.2, 5.0
+SMALLEST = 1e-13  # of the whole span: the least step
+# numbers that error control carries on: t_end, the error allowed, the interval of outputs, the step to try, the last error
+T_END, ALLOWED, INTERVAL, PROPOSED, LAST = range(5)
 
 
 @kernel
@@ -110,13 +114,13 @@ def stage_time(t0, t1, h, c):
 
 
 @kernel
-def stage_weights(i, h, b, final, weights):
-    """Weights of the objectives in stage i: h b_i for integrals; beyond the last stage 1 for final values (RKT-3)."""
+def stage_weights(i, h, b, at_end, final, weights):
+    """Weights of the objectives in stage i: h b_i for integrals; beyond the last, at the end, 1 for final values (RKT-3)."""
     for o in range(final.shape[0]):
         if i < b.shape[0]:
             weights[o] = 0.0 if final[o] else h * b[i]
         else:
-            weights[o] = 1.0 if final[o] else 0.0
+            weights[o] = 1.0 if final[o] and at_end else 0.0
 
 
 @kernel
@@ -161,6 +165,36 @@ def step_to(t, stop, h):
 
 
 @kernel
+def propose(control, t, step, ts, hs):
+    """The step to try from t, in hs[step] and ts[step + 1]  (RKT-4)."""
+    stop = next_stop(t, control[T_END], control[INTERVAL])
+    h = step_to(t, stop, control[PROPOSED])
+    hs[step] = h
+    ts[step + 1] = stop if h == stop - t else t + h
+
+
+@kernel
+def accepted(control, h, error, refused):
+    """Whether a step h with this error is accepted; the control then holds what is tried next (RKT-4)."""
+    change = change_of_step(error, control[LAST])
+    if not error <= 1.0:
+        control[PROPOSED] = change * h
+        return False
+    if refused:
+        change = min(change, 1.0)
+    # a step that was cut short to end at a stop says nothing against the one proposed before
+    control[PROPOSED] = change * h if h >= control[PROPOSED] else max(change * h, control[PROPOSED])
+    control[LAST] = error
+    return True
+
+
+@kernel
+def too_small(control):
+    """Whether the step to try is too small for the whole span."""
+    return control[PROPOSED] < SMALLEST * control[T_END]
+
+
+@kernel
 def store_stage(row, k, q, v, a, lam, m):
     """Stage k of a row of a trajectory: q, v, a, lam; k = 0 is the state."""
     n = q.shape[0]
@@ -186,3 +220,17 @@ def load_stage(row, k, q, v, a, vp, ap, lam, m):
         ap[i] = a[i]
     for l in range(m):
         lam[l] = row[o + 3 * n + l]
+
+
+@kernel
+def place(explicit, i, s, c, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m):
+    """Put stage i of a step, or (i = s, or Newmark) the state after it, into the context."""
+    if explicit and i == 0:
+        load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
+        par[TIME] = ts[step]
+    elif explicit and i < s:
+        load_stage(traj[step + 1], i, q, v, a, vp, ap, lam, m)
+        par[TIME] = stage_time(ts[step], ts[step + 1], hs[step], c[i])
+    else:
+        load_stage(traj[step + 1], 0, q, v, a, vp, ap, lam, m)
+        par[TIME] = ts[step + 1]

@@ -1,0 +1,85 @@
+"""Explicit Runge-Kutta methods: their tableaus, and runs whose steps are chosen by error control."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+
+import numpy as np
+
+from kinegrad.dynamics.scheme import Run, Scheme
+from kinegrad.kernels.status import OK, TOO_MANY_STEPS
+
+FIRST_ROWS = 256  # steps a run with error control has room for at first; doubled when they are used up
+MOST_STEPS = 10**6
+
+
+class RungeKutta(Scheme):
+    """To be inherited before the class of a formulation: fixed steps; rows have stages 2 to s after the state."""
+
+    explicit = True
+
+    def start_weight(self, hs):
+        return 0.0
+
+    @abstractmethod
+    def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
+        """Status and number of steps done; `control` is empty, or the numbers of error control (RKT-4)."""
+
+    def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
+        return self.run(work, fn, ts, hs, np.zeros(0), final, psi, g_last, stride, traj, iterations, flags)
+
+
+class RungeKutta4(RungeKutta):
+    """The classical method of order 4."""
+
+    @staticmethod
+    def tableau_of(methods):
+        return methods.RK4
+
+
+class RungeKutta54(RungeKutta):
+    """Dormand and Prince's method with steps chosen by its error estimate."""
+
+    adaptive = True
+
+    @staticmethod
+    def tableau_of(methods):
+        return methods.RK54
+
+    def run_adaptive(self, work, fn, t_end, step, interval, final, psi, g_last, begin, progress):
+        control = np.array([t_end, self.options["integrator_tolerance"], interval or 0.0, min(step, t_end), 1.0])
+        ts, hs = np.zeros(FIRST_ROWS + 1), np.zeros(FIRST_ROWS)
+        evaluations, flags = np.zeros(FIRST_ROWS, np.int64), np.zeros(FIRST_ROWS, np.int64)
+        traj = np.zeros((FIRST_ROWS + 1, self.row_size), begin.dtype)
+        traj[0] = begin
+
+        def advance(first, last):
+            return self.run(
+                work, fn, ts[first : last + 1], hs[first:last], control, final, psi, g_last, 1, traj[first : last + 1],
+                evaluations[first:last], flags[first:last],
+            )  # fmt: skip
+
+        advance(0, 0)  # no steps: compiles, or loads, before the clock starts
+        done, cpu = 0, 0.0
+        while True:
+            clock = time.thread_time()
+            last = min(len(hs), MOST_STEPS) if progress is None else min(len(hs), MOST_STEPS, done + FIRST_ROWS)
+            status, count = advance(done, last)
+            cpu += time.thread_time() - clock
+            done += count
+            if progress is not None:
+                progress(min(1.0, ts[done] / t_end))
+            if status == OK and done == MOST_STEPS and ts[done] < t_end:
+                status = TOO_MANY_STEPS
+            if status != OK or ts[done] >= t_end:
+                ts, traj = ts[: done + 1].copy(), traj[: done + 1].copy()
+                hs, evaluations, flags = (x[:done].copy() for x in (hs, evaluations, flags))
+                return Run(status, ts, hs, evaluations, flags, ts, traj, cpu)
+            if done == len(hs):
+                ts, hs, evaluations, flags, traj = (doubled(x) for x in (ts, hs, evaluations, flags, traj))
+
+
+def doubled(x: np.ndarray) -> np.ndarray:
+    """x with as many rows of zeros after it."""
+    return np.concatenate([x, np.zeros_like(x)])

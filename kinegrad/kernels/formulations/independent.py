@@ -1,0 +1,269 @@
+"""Independent coordinates: which ones they are, how well they determine the others, and the solution of K x = b.
+
+K = [Phi_q; B], B = z_q.  If z are coordinates themselves, the other n - d are unknown in K x = b and the unit rows of B
+need no equations (MR-9).  If z measure something else all n are unknown, and the rows of B are rows like those of Phi_q.
+Redundant rows are borne by a pseudo-inverse from the normal equations of the unknowns (MR-8).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinegrad.kernels.formulations.blocks import clear4
+from kinegrad.kernels.jit import entry, inlined, kernel, sqrt
+from kinegrad.kernels.linalg import axpy4, get4, ldlt, put4, qr
+from kinegrad.kernels.status import OK, SINGULAR
+
+MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
+
+
+class Partition(NamedTuple):
+    """Unknown and independent coordinates, and what solves for the unknown ones.
+
+    `order` has the coordinates, the `nu` unknown ones first; `rows` is the number of rows that are equations for them, G
+    holds the columns of those rows in that order, P the transposed pseudo-inverse of the unknowns' columns, which `ready`
+    says to be there.  N, d, w4 are scratch.
+    """
+
+    order: np.ndarray
+    nu: int
+    rows: int
+    ready: np.ndarray
+    G: np.ndarray
+    P: np.ndarray
+    N: np.ndarray
+    d: np.ndarray
+    w4: np.ndarray
+
+
+@entry(what="the simulation kernels")
+def partition(chosen, m, like):
+    """The partition with the independent coordinates `chosen`, or MEASURED; `like` is an (n, n) array of its numbers."""
+    n, nd = like.shape[0], chosen.shape[0]
+    order = np.zeros(n, np.int64)
+    nu = arrange(chosen, order)
+    rows = m + nd if nu == n else m
+    G, P, N = np.zeros((rows, n), like.dtype), np.zeros((rows, nu), like.dtype), np.zeros((nu, nu), like.dtype)
+    d, w4 = np.zeros(2 * nu, like.dtype), np.zeros((max(rows, nu), 4), like.dtype)
+    return Partition(order, nu, rows, np.zeros(1, np.int64), G, P, N, d, w4)
+
+
+@kernel
+def arrange(chosen, order):
+    """Number of unknowns; order = the unknown coordinates, then the chosen ones."""
+    n, nd = order.shape[0], chosen.shape[0]
+    if nd == 0 or chosen[0] == MEASURED:
+        for i in range(n):
+            order[i] = i
+        return n
+    k = 0
+    for i in range(n):
+        if not contains(chosen, nd, i):
+            order[k] = i
+            k += 1
+    for i in range(nd):
+        order[k + i] = chosen[i]
+    return k
+
+
+@kernel
+def contains(items, count, i):
+    """Whether i is among the first `count` items."""
+    found = False
+    for k in range(count):
+        found = found or items[k] == i
+    return found
+
+
+@inlined
+def is_measured(S):
+    """Whether z are measured by rows: those rows have to be evaluated."""
+    return S.nu == S.order.shape[0]
+
+
+@kernel
+def store_chosen(row, at, chosen):
+    """Write a selection into a row of a trajectory, from place `at`."""
+    for k in range(chosen.shape[0]):
+        row[at + k] = chosen[k]
+
+
+@kernel
+def load_chosen(row, at, chosen):
+    """Whether the selection in a row of a trajectory is another than `chosen`, which becomes it."""
+    changed = False
+    for k in range(chosen.shape[0]):
+        i = int(row[at + k].real)
+        changed = changed or i != chosen[k]
+        chosen[k] = i
+    return changed
+
+
+# --- solving -----------------------------------------------------------------------------------------------------
+
+
+@inlined
+def factorise(S, J):
+    """Status; G and P = G_u (G_uᵀ G_u)⁻¹ from the rows J, u being the unknowns (MR-8)."""
+    order, nu, G, N, P = S.order, S.nu, S.G, S.N, S.P
+    n = order.shape[0]
+    for l in range(S.rows):
+        for j in range(n):
+            G[l, j] = J[l, order[j]]
+        for i in range(nu):
+            P[l, i] = G[l, i]
+    for i in range(nu):
+        for j in range(i + 1):
+            s = 0.0 * N[i, j]
+            for l in range(S.rows):
+                s += G[l, i] * G[l, j]
+            N[i, j] = s
+    d = S.d
+    status = ldlt(N, d)
+    S.ready[0] = 1 if status == OK else 0
+    for i in range(nu):
+        d[nu + i] = 1.0 / d[i]
+    for l in range(S.rows):  # P_l = N⁻¹ G_l
+        for i in range(nu):
+            s = P[l, i]
+            for k in range(i):
+                s -= N[i, k] * P[l, k]
+            P[l, i] = s
+        for i in range(nu - 1, -1, -1):
+            s = P[l, i] * d[nu + i]
+            for k in range(i + 1, nu):
+                s -= N[k, i] * P[l, k]
+            P[l, i] = s
+    return status
+
+
+@inlined
+def solve1(S, m, b, x, w, rounds):
+    """x with K x = b; b[m:] belongs to z.  All rounds but the first refine (MR-8)."""
+    order, nu, G, P = S.order, S.nu, S.G, S.P
+    n = order.shape[0]
+    for j in range(nu, n):
+        x[order[j]] = b[m + j - nu]
+    for k in range(rounds):
+        for i in range(nu):
+            w[i] = 0.0
+        for l in range(S.rows):
+            s = b[l]
+            for j in range(nu, n):
+                s -= G[l, j] * b[m + j - nu]
+            if k > 0:
+                for i in range(nu):
+                    s -= G[l, i] * x[order[i]]
+            for i in range(nu):
+                w[i] += P[l, i] * s
+        for i in range(nu):
+            x[order[i]] = w[i] if k == 0 else x[order[i]] + w[i]
+
+
+@kernel
+def solve4(S, m, B, X):
+    """X with K X = B for four columns, refined once."""
+    order, nu, G, P = S.order, S.nu, S.G, S.P
+    n = order.shape[0]
+    clear4(X)
+    for j in range(nu, n):
+        put4(X, order[j], get4(B, m + j - nu))
+    for _ in range(2):
+        for l in range(S.rows):
+            s = get4(B, l)
+            for j in range(n):
+                s = axpy4(-G[l, j], get4(X, order[j]), s)
+            put4(S.w4, l, s)
+        for l in range(S.rows):
+            s = get4(S.w4, l)
+            for i in range(nu):
+                put4(X, order[i], axpy4(P[l, i], s, get4(X, order[i])))
+
+
+@kernel
+def transposed4(S, m, X, Y):
+    """Y of least norm with KᵀY = X for four columns, refined once; Y[m:] belongs to z."""
+    order, nu, G, P = S.order, S.nu, S.G, S.P
+    clear4(Y)
+    for _ in range(2):
+        for i in range(nu):
+            s = get4(X, order[i])
+            for l in range(S.rows):
+                s = axpy4(-G[l, i], get4(Y, l), s)
+            put4(S.w4, i, s)
+        for l in range(S.rows):
+            s = get4(Y, l)
+            for i in range(nu):
+                s = axpy4(P[l, i], get4(S.w4, i), s)
+            put4(Y, l, s)
+    for j in range(nu, order.shape[0]):
+        s = get4(X, order[j])
+        for l in range(S.rows):
+            s = axpy4(-G[l, j], get4(Y, l), s)
+        put4(Y, m + j - nu, s)
+
+
+@inlined
+def basis(S, m, R, b, rounds):
+    """R (d, n), by rows: K R = [0; I], all rounds but the first refining; b is scratch (MR-1)."""
+    order, nu, G, P = S.order, S.nu, S.G, S.P
+    n = order.shape[0]
+    for k in range(R.shape[0]):
+        for j in range(nu, n):
+            R[k, order[j]] = 1.0 if j == nu + k else 0.0
+        for i in range(nu):
+            s = 0.0 * P[0, i]
+            if nu == n:
+                s = P[m + k, i]
+            else:
+                for l in range(S.rows):
+                    s -= P[l, i] * G[l, nu + k]
+            R[k, order[i]] = s
+        for _ in range(1, rounds):
+            for l in range(S.rows):
+                s = 0.0 * P[l, 0]
+                for j in range(n):
+                    s -= G[l, j] * R[k, order[j]]
+                b[l] = s + (1.0 if l == m + k else 0.0)
+            for l in range(S.rows):
+                for i in range(nu):
+                    R[k, order[i]] += P[l, i] * b[l]
+
+
+# --- choosing ----------------------------------------------------------------------------------------------------
+
+
+@inlined
+def quality(S, m, J, R, scale):
+    """Least cosine, of all k, between the gradient of z_k and the motion in which z_k alone changes (MR-10)."""
+    n = S.order.shape[0]
+    worst = 1.0
+    for k in range(R.shape[0]):
+        r, b = 0.0, 0.0
+        for i in range(n):
+            r += (scale[i] * R[k, i].real) ** 2
+        if is_measured(S):
+            for i in range(n):
+                b += (J[m + k, i].real / scale[i]) ** 2
+        else:
+            b = 1.0 / scale[S.order[S.nu + k]] ** 2
+        worst = max(worst, r * b)
+    return 1.0 / sqrt(worst)
+
+
+@kernel
+def choose(J, m, scale, A, tau, places, chosen):
+    """Status; chosen = the coordinates left over when columns of Phi_q are taken by their remainders (MR-11)."""
+    n = scale.shape[0]
+    for l in range(m):
+        for i in range(n):
+            A[l, i] = J[l, i].real / scale[i]
+    dependent = n - chosen.shape[0]
+    if qr(A, tau, places, 0.0) < dependent:
+        return SINGULAR
+    k = 0
+    for i in range(n):
+        if not contains(places, dependent, i):
+            chosen[k] = i
+            k += 1
+    return OK
