@@ -210,6 +210,7 @@ class ConstrainedTree:
         _ = self.rates
         self.arrays["flag"][FREEDOMS] = 0
         call_from_python(rates, self._context)
+        self.work.check_calls()
         return int(self.arrays["flag"][STATUS])
 
     def idle_coordinate(self) -> str:
