@@ -18,20 +18,29 @@ _PUBLIC = {
     **dict.fromkeys(("Gravity", "Spring", "Force", "Torque", "Spline"), "model.forces"),
     **dict.fromkeys(("Coincidence", "Distance", "Dot", "Angle", "Linear", "Guidance"), "model.constraints"),
     **dict.fromkeys(("Driver", "Freedom", "SphericalStart", "FloatingStart", "Objective"), "model.constraints"),
+    "law": "laws",
     "Simulation": "model.simulation",
     # its equations, and their solution in time
     "joint": "coordinates.joint",
     "simulate": "simulate",
-    **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty"), "model.simulation"),
-    **dict.fromkeys(("Newmark", "RungeKutta4", "RungeKutta54"), "model.simulation"),
+    **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive"), "model.simulation"),
+    **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
     "Motion": "motion",
     "load": "results",
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.gradient",
+    # rest, and motions that are given
+    "equilibrium": "statics.equilibrium",
+    "Equilibrium": "statics.equilibrium",
+    "drive": "statics.drive",
+    "inverse": "statics.inverse",
+    "Inverse": "statics.inverse",
+    "Reactions": "reactions.result",
     # tools
     "rotations": None,
     **dict.fromkeys(("KinegradError", "ModelError", "ExpressionError", "AssemblyError", "SimulationError"), "errors"),
+    "DerivativeWarning": "errors",
     "Problem": "errors",
 }
 

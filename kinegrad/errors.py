@@ -51,6 +51,10 @@ class AssemblyError(KinegradError):
     """A position, velocity or acceleration problem without a solution."""
 
 
+class DerivativeWarning(UserWarning):
+    """Derivatives that are not good to all digits, and why."""
+
+
 class SimulationError(KinegradError):
     """A simulation that stopped early; `motion` holds what was computed, when there is something."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinegrad.coordinates.system import System
+from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
 
@@ -37,6 +37,53 @@ class Energies:
         return float(np.abs(total - total[0] - self.work).max())
 
 
+class EvenSteps:
+    """Sizes of steps that are all alike but the last: an array that takes no memory; slices of it are arrays."""
+
+    def __init__(self, step: float, count: int, rest: float = 0.0):
+        self.step, self.rest = step, rest
+        self.count = count + (rest > 0.0)
+
+    @classmethod
+    def that_meet(cls, t_end: float, step: float) -> EvenSteps:
+        """Steps from 0 to t_end, the last one shortened."""
+        whole = int(np.floor(t_end / step * (1.0 + 1e-12)))
+        rest = t_end - whole * step
+        return cls(step, whole, rest if rest > 1e-9 * step else 0.0)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, key):
+        k = range(self.count)[key]
+        return self._at(np.arange(k.start, k.stop, k.step)) if isinstance(k, range) else float(self._at(k))
+
+    def _at(self, k):
+        return np.where((k == self.count - 1) & (self.rest > 0.0), self.rest, self.step)
+
+    def __array__(self, dtype=None, copy=None):
+        return self[:].astype(dtype or float)
+
+    def until(self, count: int) -> EvenSteps:
+        """The first `count` of them."""
+        return self if count == self.count else EvenSteps(self.step, count)
+
+
+class EvenTimes(EvenSteps):
+    """The times between such steps, from 0 to the end."""
+
+    def __init__(self, step: float, steps: int, end: float):
+        super().__init__(step, steps + 1)
+        self.end = end
+
+    def _at(self, k):
+        return np.where(k == self.count - 1, self.end, k * self.step)
+
+    def until(self, count: int) -> EvenTimes:
+        """Those of the first `count` steps."""
+        return self if count + 1 == self.count else EvenTimes(self.step, count, count * self.step)
+
+
 @dataclass
 class Motion:
     """States of a system by time.
@@ -46,8 +93,13 @@ class Motion:
     t : (k,) array
         Times of the states that were kept.
     objectives : dict of name to value
+    ts, hs : arrays, or EvenTimes and EvenSteps
+        Times and sizes of all steps.
     iterations, flags : (steps,) arrays
-        Newton iterations of each step, and which projections it ran (1 velocity, 2 acceleration).
+        Newton iterations of each step, and which projections it ran (1 velocity, 2 acceleration).  Where `stride` steps
+        lie between two states, iterations are summed and flags joined over them.
+    work : (k,) array or None
+        Work of what has no potential, summed over all steps, where not every step was kept and there is some.
     status : int
         0, or why the run stopped early (`kinegrad.kernels.status`).
     cpu_s : float
@@ -71,6 +123,7 @@ class Motion:
     s: np.ndarray
     step: float
     t_end: float
+    work: np.ndarray | None = None
     extra: dict = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -131,12 +184,14 @@ class Motion:
         """Energies at every state kept."""
         energy = self._summary["energy"]
         power = energy[:, 2]
+        if self.work is not None:
+            return Energies(energy[:, 0], energy[:, 1], self.work)
         work = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(self.t) * (power[1:] + power[:-1]))])
         return Energies(energy[:, 0], energy[:, 1], work)
 
     @property
     def constraint_violation(self) -> np.ndarray:
-        """(k, 3) largest |Phi|, |Phid|, |Phidd| at every state kept."""
+        """(k, 3) largest `|Phi|`, `|Phid|`, `|Phidd|` at every state kept."""
         return self._summary["violation"]
 
     def at_end(self) -> dict[str, MarkerMotion]:
@@ -144,22 +199,69 @@ class Motion:
         x = replay(self, [len(self.t) - 1])["markers"][0]
         return {name: MarkerMotion(*x[k]) for name, k in sorted(self.system.markers.items())}
 
+    @cached_property
+    def _reactions(self):
+        return self._reactions_of(slice(None))
+
+    def _reactions_of(self, rows: slice):
+        from kinegrad.reactions.solve import reactions
+
+        return reactions(self.system, self.t[rows], self.q[rows], self.qd[rows], self.qdd[rows], s=self.s)
+
+    def reactions(self, name: str | None = None):
+        """Force and moment of every joint and constraint at every state kept, or of one: (k, 6).
+
+        They act on the second body, at the first marker, in global components: `Reactions` is a mapping of names to
+        (k, 6) arrays that also tells which components are unique, and the forces of drivers.
+        """
+        return self._reactions if name is None else self._reactions[name]
+
+    def reactions_at_end(self):
+        """The same at the last state only."""
+        return self._reactions_of(slice(-1, None))
+
     # --- what is done with it ---
 
-    def save(self, path: str | Path) -> Path:
-        """Where the motion was written: HDF5 in netCDF-4 layout, for `kinegrad.load` and for xarray."""
+    def save(self, path: str | Path, *, reactions: bool = False) -> Path:
+        """Where the motion was written, on request with reactions: HDF5 in netCDF-4 layout, for `kinegrad.load` and xarray."""
         from kinegrad.results import save
 
-        return save(self, path)
+        return save(self, path, reactions)
 
-    def plot(self, *names: str, path: str | Path | None = None):
-        """A matplotlib figure of markers, coordinates, energies and constraint violations.
+    def to_dataframe(self, *names: str):
+        """A pandas DataFrame: a row for each state kept, indexed by time, with a column for each quantity.
 
         Parameters
         ----------
         names : str
-            Markers (``body.marker``), coordinates (``joint.angle``), ``energy`` or ``constraints``; by default the
-            markers that move, the energies and the constraint violation.
+            Markers (``body.marker``) and coordinates (``joint.angle``) to take; by default all coordinates and markers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns such as ``hinge.angle``, ``hinge.angle.velocity``, ``rod.tip.x``, ``rod.tip.x.acceleration``, then
+            ``kinetic_energy``, ``potential_energy``, ``work`` and ``violation_position``; ``attrs["units"]`` has their
+            units.
+        """
+        from kinegrad.dataframe import to_dataframe
+
+        return to_dataframe(self, names)
+
+    def _repr_html_(self) -> str:
+        """A summary for notebooks, with a picture."""
+        from kinegrad.display import motion_html
+
+        return motion_html(self)
+
+    def plot(self, *names: str, path: str | Path | None = None):
+        """A matplotlib figure of markers, coordinates, energies, constraint violations and reactions.
+
+        Parameters
+        ----------
+        names : str
+            Markers (``body.marker``), coordinates (``joint.angle``), ``energy``, ``constraints``, ``reactions`` (their
+            magnitudes) or joints (components of their reactions); by default the markers that move, the energies and
+            the constraint violation.
         path : str, optional
             Also write the figure there (png, pdf or svg).
         """
@@ -167,17 +269,41 @@ class Motion:
 
         return plot(self, names, path)
 
+    def to_html(self, path: str | Path, *, gradient=None, frames: int = 600, folder: str | Path | None = None) -> Path:
+        """Where the animated page of the motion was written: one file that works offline.
+
+        Parameters
+        ----------
+        gradient : Gradient, optional
+            Derivatives to draw as bars beside the motion.
+        frames : int
+            States shown, at most; the motion has more, or fewer.
+        folder : str, optional
+            Where paths of mesh files begin; the current folder by default.
+        """
+        from kinegrad.page.html import to_html
+
+        return to_html(self, path, gradient=gradient, frames=frames, folder=folder)
+
 
 def replay(motion: Motion, rows, with_markers: bool = True) -> dict[str, np.ndarray]:
     """Marker quantities (rows, markers, 3, 3), energies (rows, 3) and constraint violations (rows, 3)."""
+    rows = list(rows)
+    work = motion.system.workspace(s=motion.s, every_marker=with_markers)
+    states = {name: x[rows] for name, x in motion.scheme.motion(motion.traj).items()}
+    fn = work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
+    return replay_states(work, fn, motion.t[rows], states, with_markers)
+
+
+def replay_states(
+    work: Workspace, fn, t: np.ndarray, states: dict, with_markers: bool = False
+) -> dict[str, np.ndarray]:
+    """As `replay`, for states q, qd, qdd, lam at the times t."""
     from kinegrad.kernels.replay import replay as run
 
-    system, rows = motion.system, list(rows)
-    work = system.workspace(s=motion.s, every_marker=with_markers)
-    states = motion.scheme.motion(motion.traj)
-    q, qd, qdd, lam = (np.ascontiguousarray(states[name][rows]) for name in ("q", "qd", "qdd", "lam"))
-    markers = np.zeros((len(rows), len(work["mk"]) if with_markers else 0, 3, 3))
-    energy, violation = np.zeros((len(rows), 3)), np.zeros((len(rows), 3))
-    fn = work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
-    run(fn, work.pointer, system.m, motion.t[rows], q, qd, qdd, lam, markers, energy, violation)
+    q, qd, qdd, lam = (np.ascontiguousarray(states[name]) for name in ("q", "qd", "qdd", "lam"))
+    markers = np.zeros((len(t), len(work["mk"]) if with_markers else 0, 3, 3), q.dtype)
+    energy, violation = np.zeros((len(t), 3), q.dtype), np.zeros((len(t), 3))
+    run(fn, work.pointer, work.system.m, t, q, qd, qdd, lam, markers, energy, violation)
+    work.check_calls()
     return {"markers": markers, "energy": energy, "violation": violation}

@@ -16,10 +16,10 @@ import numpy as np
 
 import kinegrad
 from kinegrad.errors import KinegradError
-from kinegrad.motion import Motion
+from kinegrad.motion import EvenSteps, EvenTimes, Motion
 
-FORMAT = 1
-UNITS = {"time": "s", "step_end": "s"}
+FORMAT = 2
+UNITS = {"time": "s", "step_end": "s", "interval_end": "s"}
 
 
 # --- saving ---
@@ -46,12 +46,16 @@ def check_writable(path: str | Path) -> Path:
     return path
 
 
-def save(motion: Motion, path: str | Path) -> Path:
+def save(motion: Motion, path: str | Path, reactions: bool = False) -> Path:
     """Where `motion` was written; a file that was there is replaced, and only by a complete one."""
+    if motion.formulation is None:
+        raise KinegradError(
+            "A motion that was given or driven has no formulation and is not saved; simulate the model."
+        )
     path = check_writable(path)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        _write(motion, part)
+        _write(motion, part, reactions)
         os.replace(part, path)
     except OSError as error:
         raise KinegradError(f"{str(path)!r} cannot be written: {_reason(error)}; name another file.") from None
@@ -60,14 +64,16 @@ def save(motion: Motion, path: str | Path) -> Path:
     return path
 
 
-def _write(motion: Motion, path: Path) -> None:
+def _write(motion: Motion, path: Path, reactions: bool) -> None:
     import h5py
 
     system = motion.system
     with h5py.File(path, "w") as file:
         layout = _Layout(file)
         layout.dimension("time", motion.t, "time of the states that were kept")
-        layout.dimension("step_end", motion.ts[1:], "time at the end of each step")
+        steps = "step_end" if motion.stride == 1 else "interval_end"
+        ends = motion.ts[1:] if motion.stride == 1 else motion.t[1:]
+        layout.dimension(steps, ends, f"time at the end of each {steps.removesuffix('_end')}")
         layout.dimension("coordinate", system.coordinates, "names of the coordinates")
         layout.dimension("row", system.row_names, "names of the constraint rows")
         layout.dimension("marker", list(system.markers), "names of the markers")
@@ -100,11 +106,12 @@ def _write(motion: Motion, path: Path) -> None:
         layout.variable("parameter_value", ("parameter",), system.rho, "SI", "values of the independent parameters")
         layout.variable("slot_value", ("slot",), motion.s, "SI", "numbers that the equations read")
         layout.variable("state_value", ("time", "state"), motion.traj, "", "states as the scheme keeps them")
-        layout.variable("step_size", ("step_end",), motion.hs, "s", "step sizes")
-        layout.variable("iterations", ("step_end",), motion.iterations, "1", "Newton iterations of each step")
-        layout.variable(
-            "flags", ("step_end",), motion.flags, "1", "projections of each step: 1 velocity, 2 acceleration"
-        )
+        if motion.stride == 1:
+            layout.variable("step_size", (steps,), motion.hs, "s", "step sizes")
+        layout.variable("iterations", (steps,), motion.iterations, "1", "Newton iterations of each step or interval")
+        layout.variable("flags", (steps,), motion.flags, "1", "projections: 1 velocity, 2 acceleration")
+        if reactions:
+            _write_reactions(layout, motion.reactions())
         layout.text("model", system.model.to_yaml(), "the model file")
 
         file.attrs.update(
@@ -113,6 +120,7 @@ def _write(motion: Motion, path: Path) -> None:
             title=system.model.title or "Motion",
             coordinates=system.kind,
             cut=json.dumps(system.cut),
+            body_point=system.body_point,
             formulation=json.dumps(motion.formulation.to_plain()),
             integrator=json.dumps(motion.integrator.to_plain()),
             options=json.dumps(motion.scheme.options),
@@ -120,10 +128,26 @@ def _write(motion: Motion, path: Path) -> None:
             step=motion.step,
             t_end=motion.t_end,
             stride=motion.stride,
+            steps=len(motion.hs),
             cpu_s=motion.cpu_s,
             status=motion.status,
             status_text=_status_text(motion.status),
         )
+
+
+def _write_reactions(layout: _Layout, reactions) -> None:
+    """Force and moment by time and joint, what is unique of them, and the forces of drivers."""
+    layout.dimension("joint", list(reactions), "names of the joints and constraints that have reactions")
+    layout.dimension("measure", list(reactions.forces), "names of drivers and of other constraints of measures")
+    where = "on the second body, at the first marker, global components"
+    for part, kind, unit in ((slice(0, 3), "force", "N"), (slice(3, 6), "moment", "N m")):
+        values = np.stack([x[:, part] for x in reactions.values()], axis=1) if len(reactions) else ()
+        layout.variable(f"reaction_{kind}", ("time", "joint", "xyz"), values, unit, f"{kind} {where}")
+        flags = [unique[part].astype(np.int8) for unique in reactions.unique.values()]
+        text = f"1 where the {kind} follows from the equations, 0 where redundant constraints share it"
+        layout.variable(f"reaction_{kind}_unique", ("joint", "xyz"), flags, "1", text)
+    forces = np.stack(list(reactions.forces.values()), axis=1) if reactions.forces else ()
+    layout.variable("measure_force", ("time", "measure"), forces, "N or N m", "forces of drivers, along their measures")
 
 
 class _Layout:
@@ -214,7 +238,8 @@ def _read(file, path: Path) -> Motion:
     model = Model.from_yaml_text(file["model"].asstr()[()])
     labels = _labels(file, "parameter")
     values = dict(zip(labels, _array(file, "parameter_value", len(labels)).tolist(), strict=True))
-    system = joint(model, cut=json.loads(file.attrs["cut"]), values=values)
+    point = file.attrs.get("body_point", "origin")
+    system = joint(model, cut=json.loads(file.attrs["cut"]), values=values, body_point=point)
     if fingerprint(system) != file.attrs["fingerprint"]:
         raise KinegradError(
             f"{str(path)!r} was written by kinegrad {file.attrs['kinegrad']}, which set up the equations in another "
@@ -229,8 +254,16 @@ def _read(file, path: Path) -> Motion:
     )
     scheme = scheme_for(system, formulation, integrator)
     states = len(file["time"])
-    steps = len(file["step_end"]) if "step_end" in file else 0
+    stride, steps = int(file.attrs["stride"]), int(file.attrs["steps"])
     t = _array(file, "time", states)
+    step, t_end = float(file.attrs["step"]), float(file.attrs["t_end"])
+    if stride == 1:
+        ts, hs = np.concatenate([t[:1], _array(file, "step_end", steps)]), _array(file, "step_size", steps)
+        entries = steps
+    else:
+        whole = EvenSteps.that_meet(t_end, step)
+        hs, ts = whole.until(steps), EvenTimes(step, len(whole), t_end).until(steps)
+        entries = len(file["interval_end"]) if "interval_end" in file else 0
     return Motion(
         system=system,
         formulation=formulation,
@@ -238,19 +271,20 @@ def _read(file, path: Path) -> Motion:
         scheme=scheme,
         t=t,
         traj=_array(file, "state_value", states, scheme.row_size),
-        ts=np.concatenate([t[:1], _array(file, "step_end", steps)]),
-        hs=_array(file, "step_size", steps),
-        stride=int(file.attrs["stride"]),
-        iterations=_array(file, "iterations", steps).astype(np.int64),
-        flags=_array(file, "flags", steps).astype(np.int64),
+        ts=ts,
+        hs=hs,
+        stride=stride,
+        iterations=_array(file, "iterations", entries).astype(np.int64),
+        flags=_array(file, "flags", entries).astype(np.int64),
         objectives=dict(
             zip(system.objectives, _array(file, "objective_value", len(system.objectives)).tolist(), strict=True)
         ),
         cpu_s=float(file.attrs["cpu_s"]),
         status=int(file.attrs["status"]),
         s=_array(file, "slot_value", len(system.slots)),
-        step=float(file.attrs["step"]),
-        t_end=float(file.attrs["t_end"]),
+        step=step,
+        t_end=t_end,
+        work=_array(file, "work", states) if stride > 1 else None,
     )
 
 

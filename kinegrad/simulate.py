@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 
 import numpy as np
 
-from kinegrad.coordinates.system import System
+from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.scheme import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
-from kinegrad.kernels.products import OBSERVE
+from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
 from kinegrad.kernels.status import (
+    CALLBACK_FAILED,
     NOT_CONVERGED,
     NOT_FINITE,
     OK,
@@ -25,10 +27,12 @@ from kinegrad.kernels.status import (
 )
 from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.start import start
-from kinegrad.motion import Motion
+from kinegrad.motion import EvenSteps, EvenTimes, Motion, replay_states
 
 CHUNKS = 50  # pieces in which a long run reports its progress
 SHORT = 2000  # steps below which a run is one piece
+SCRATCH = 512  # steps of a run whose states are not all kept that are in memory at once
+FEW = 64  # steps after which a run looks whether a function in an objective has failed
 MAX_STEPS = 10**9
 
 
@@ -53,21 +57,23 @@ def simulate(
     step : float, optional
         Time step [s]; the last one is shortened to meet t_end.  With error control, the first one tried.
     output_step : float, optional
-        Keep a state every so many seconds (a whole number of steps) instead of every step.  With error control every
-        step is kept, and there is a state at every multiple of this.
+        Keep a state every so many seconds (a whole number of steps) instead of every step: memory then depends on what is
+        kept, not on the number of steps.  With error control every step is kept, and there is a state at every multiple
+        of this.
     progress : callable, optional
         Called with the fraction done.
     throw : bool
-        Raise SimulationError when the run stops early (its `motion` holds what was done); or return that motion.
+        Raise SimulationError when the run stops early (its `motion` holds what was done); or return that motion.  What a
+        function in the model raised is raised as it is, with the motion as its attribute `motion`.
     s : array, optional
         Values of all slots in place of those of the parameters.
     """
     defaults = system.model.simulation
     formulation = formulation_of(defaults.formulation if formulation is None else formulation)
     integrator = integrator_of(defaults.integrator if integrator is None else integrator)
-    t_end, step = _number(system, "t_end", t_end), _number(system, "step", step)
+    t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is None and defaults.output_step is not None:
-        output_step = _number(system, "output_step", None)
+        output_step = given_time(system, "output_step", None)
     scheme = scheme_for(system, formulation, integrator)
     hs, stride = (None, 1) if scheme.adaptive else time_grid(t_end, step, output_step)
     work = system.workspace(s=s)
@@ -83,16 +89,27 @@ def simulate(
     scheme.begin(work)
     scheme.keep(work, begin)
     fn = work.functions(*scheme.needs, OBSERVE)
+    done = None
     if scheme.adaptive:
         run = scheme.run_adaptive(work, fn, t_end, step, output_step, final, psi, g_last, begin, progress)
     else:
-        ts = np.append(np.arange(len(hs)) * step, t_end)
-        run = fixed_steps(scheme, work, fn, ts, hs, stride, final, psi, g_last, begin, progress)
+        loop = Loop(scheme, work, fn, EvenTimes(step, len(hs), t_end), hs, final, psi, g_last)
+        if stride == 1:
+            run = loop.every_step(begin, progress)
+        else:
+            run, done = loop.some_steps(begin, stride, progress)
     motion = Motion(
         system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
-        objectives=dict(zip(system.objectives, psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end,
+        objectives=dict(zip(system.objectives, psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end, work=done,
     )  # fmt: skip
+    if work.calls is not None and work.calls.failure is not None:
+        motion.status = CALLBACK_FAILED
+        if throw:
+            with contextlib.suppress(AttributeError):
+                work.calls.failure[0].motion = motion
+            work.check_calls()
+        return motion
     if run.status != OK and throw:
         who = culprit(system, work, run.status)
         raise SimulationError(explanation(run.status, run.ts[-1], step, formulation, who), motion=motion)
@@ -103,39 +120,110 @@ def simulate(
     return motion
 
 
-def fixed_steps(scheme, work, fn, ts, hs, stride, final, psi, g_last, begin, progress) -> Run:
-    """The steps hs from row `begin`; a row every `stride` steps is kept, and the last one."""
-    n_steps, observe = len(hs), len(final) > 0
-    rows = n_steps // stride + 1 + (n_steps % stride > 0)
-    traj = np.zeros((rows, scheme.row_size), begin.dtype)
-    traj[0] = begin
-    iterations, flags = np.zeros(n_steps, np.int64), np.zeros(n_steps, np.int64)
-    scheme.advance(  # no steps: compiles, or loads, before the clock starts
-        work, fn, ts[:1], hs[:0], observe, final, psi, g_last, stride, traj[:1], iterations[:0], flags[:0]
-    )
-    chunk = n_steps if n_steps <= SHORT or progress is None else -(-n_steps // CHUNKS // stride) * stride
-    done, status, cpu = 0, OK, 0.0
-    while done < n_steps:
-        last = min(done + chunk, n_steps)
-        piece = traj[done // stride : last // stride + 1]  # the last state is added below when it is off the grid
+class Loop:
+    """Steps of given sizes, done in pieces from the state that the workspace holds."""
+
+    def __init__(self, scheme, work: Workspace, fn, ts: EvenTimes, hs: EvenSteps, final, psi, g_last):
+        self.scheme, self.work, self.fn = scheme, work, fn
+        self.ts, self.hs = ts, hs
+        self.final, self.psi, self.g_last = final, psi, g_last
+        self.cpu_s = 0.0
+
+    def advance(self, first: int, last: int, traj, iterations, flags) -> tuple[int, int]:
+        """Status and number of the steps first to last - 1 that were done; every state is a row of traj."""
         clock = time.thread_time()
-        status, count = scheme.advance(
-            work, fn, ts[done : last + 1], hs[done:last], observe, final, psi, g_last, stride, piece, iterations[done:last],
-            flags[done:last],
+        status, count = self.scheme.advance(
+            self.work, self.fn, self.ts[first : last + 1], self.hs[first:last], len(self.final) > 0, self.final, self.psi,
+            self.g_last, 1, traj, iterations, flags,
         )  # fmt: skip
-        cpu += time.thread_time() - clock
-        done += count
-        if status != OK:
-            break
-        if progress is not None:
-            progress(done / n_steps)
-    kept = done // stride + 1
-    times = ts[: done + 1 : stride]
-    if status == OK and done % stride:
-        scheme.keep(work, traj[kept])
-        kept += 1
-        times = np.append(times, ts[done])
-    return Run(status, ts[: done + 1], hs[:done], iterations[:done], flags[:done], times, traj[:kept], cpu)
+        if last > first:  # no steps: it only compiles, or loads, before the clock starts
+            self.cpu_s += time.thread_time() - clock
+        if status == OK and self.work.calls is not None and self.work.calls.failure is not None:
+            status = CALLBACK_FAILED
+        return status, count
+
+    def every_step(self, begin: np.ndarray, progress) -> Run:
+        """The run from row `begin`, all states kept."""
+        n_steps = len(self.hs)
+        traj = np.zeros((n_steps + 1, len(begin)), begin.dtype)
+        traj[0] = begin
+        iterations, flags = np.zeros(n_steps, np.int64), np.zeros(n_steps, np.int64)
+        self.advance(0, 0, traj[:1], iterations[:0], flags[:0])
+        chunk = n_steps if n_steps <= SHORT or progress is None else -(-n_steps // CHUNKS)
+        if self.work.calls is not None:
+            chunk = FEW
+        done, status = 0, OK
+        while done < n_steps and status == OK:
+            last = min(done + chunk, n_steps)
+            status, count = self.advance(done, last, traj[done : last + 1], iterations[done:last], flags[done:last])
+            done += count
+            if progress is not None and status == OK:
+                progress(done / n_steps)
+        ts = self.ts[: done + 1]
+        return Run(status, ts, self.hs[:done], iterations[:done], flags[:done], ts, traj[: done + 1], self.cpu_s)
+
+    def some_steps(self, begin: np.ndarray, stride: int, progress) -> tuple[Run, np.ndarray | None]:
+        """The run from row `begin`, with a state every `stride` steps and the last one, and the work done up to each.
+
+        Iterations are summed, and flags joined, over the steps between two states.
+        """
+        n_steps = len(self.hs)
+        marks = [*range(0, n_steps + 1, stride), *([n_steps] if n_steps % stride else [])]
+        traj = np.zeros((len(marks), len(begin)), begin.dtype)
+        traj[0] = begin
+        iterations, flags = np.zeros(len(marks) - 1, np.int64), np.zeros(len(marks) - 1, np.int64)
+        rows = np.zeros((min(SCRATCH, n_steps) + 1, len(begin)), begin.dtype)
+        rows[0] = begin
+        counts, bits = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+        self.advance(0, 0, rows[:1], counts[:0], bits[:0])
+        power = Power(self) if has_power(self.work) else None
+        works = np.zeros(len(marks))
+        done, kept, status = 0, 1, OK
+        while done < n_steps and status == OK:
+            last = min(done + len(rows) - 1, n_steps)
+            size = last - done
+            status, count = self.advance(done, last, rows[: size + 1], counts[:size], bits[:size])
+            so_far = power.work(done, rows[: count + 1]) if power else None
+            numbers = np.arange(done + 1, done + count + 1)
+            np.add.at(iterations, (numbers - 1) // stride, counts[:count])
+            np.bitwise_or.at(flags, (numbers - 1) // stride, bits[:count])
+            for k in numbers[(numbers % stride == 0) | (numbers == n_steps)]:
+                traj[kept] = rows[k - done]
+                works[kept] = so_far[k - done] if power else 0.0
+                kept += 1
+            rows[0] = rows[count]
+            done += count
+            if progress is not None and status == OK:
+                progress(done / n_steps)
+        times = np.array([self.ts[k] for k in marks[:kept]])
+        ts, hs = self.ts.until(done), self.hs.until(done)
+        run = Run(status, ts, hs, iterations[: kept - 1], flags[: kept - 1], times, traj[:kept], self.cpu_s)
+        return run, works[:kept] if power else None
+
+
+def has_power(work: Workspace) -> bool:
+    """Whether something in the model does work without having a potential: a law, a damper, a row that moves in time."""
+    dampers = work["s"][work["spring"]["c"]]
+    return bool(len(work["law"]) or len(work["row_law"]) or np.any(dampers != 0.0))
+
+
+class Power:
+    """The work of what has no potential, summed over all steps by the trapezoidal rule."""
+
+    def __init__(self, loop: Loop):
+        self.loop = loop
+        self.apart = loop.work.system.workspace(s=loop.work["s"])
+        self.fn = self.apart.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
+        self.total = 0.0
+
+    def work(self, first: int, rows: np.ndarray) -> np.ndarray:
+        """The work done up to each of these states, the first of which is that before step `first`."""
+        t = self.loop.ts[first : first + len(rows)]
+        power = replay_states(self.apart, self.fn, t, self.loop.scheme.motion(rows))["energy"][:, 2].real
+        steps = np.concatenate([[0.0], 0.5 * np.diff(t) * (power[1:] + power[:-1])])
+        out = self.total + np.cumsum(steps)
+        self.total = out[-1]
+        return out
 
 
 def explanation(status: int, t: float, h: float, formulation, who: str = "") -> str:
@@ -165,21 +253,24 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
     return f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: {what}; {tries}."
 
 
-def _number(system: System, name: str, value) -> float:
+def given_time(system: System, name: str, value) -> float:
     """A time from the argument or the model, checked."""
     if value is None:
         value = getattr(system.model.simulation, name)
     if isinstance(value, Expression):
         value = system.parameters.evaluate(value, system.rho)
     if value is None:
-        raise KinegradError(f"{name} is not given; pass {name}=... or write it under simulation in the model.")
+        raise KinegradError(
+            f"{name} is not given; give --{name.replace('_', '-')} ({name}=... in Python), or write it under simulation "
+            "in the model."
+        )
     value = float(value)
     if not (np.isfinite(value) and value > 0.0):
         raise KinegradError(f"{name} is {value:g}; it must be a finite number larger than zero.")
     return value
 
 
-def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[np.ndarray, int]:
+def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[EvenSteps, int]:
     """Step sizes that meet t_end, the last one shortened, and the number of steps between outputs."""
     if step > t_end * (1.0 + 1e-12):
         raise KinegradError(
@@ -189,11 +280,7 @@ def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[np.
         raise KinegradError(
             f"A step of {step:g} s over {t_end:g} s makes {t_end / step:.3g} steps; at most 1e9 are allowed."
         )
-    whole = int(np.floor(t_end / step * (1.0 + 1e-12)))
-    rest = t_end - whole * step
-    hs = np.full(whole, step)
-    if rest > 1e-9 * step:
-        hs = np.append(hs, rest)
+    hs = EvenSteps.that_meet(t_end, step)
     stride = 1
     if output_step is not None:
         stride = round(output_step / step)

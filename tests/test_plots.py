@@ -1,10 +1,11 @@
-"""Figures of a motion: panels, labels, choice of markers, and names that cannot be plotted."""
+"""Figures: panels, labels, choice of markers, reactions, gradients, and names that cannot be plotted."""
 
 import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.plots import moving_markers
+from kinegrad.plots import moving_markers, plot_reactions
+from kinegrad.plots.gradient import relative
 
 MODEL = """\
 kinegrad: 1
@@ -12,12 +13,15 @@ title: $ and \\\\alpha_{ are no formulas
 ground: {markers: {O: [0, 0, 0], B: [1, 0, 0]}}
 bodies:
   a: {mass: 1, com: [0.5, 0, 0], inertia: [0, 1, 1], markers: {P: [0, 0, 0], Q: [0.5, 0, 0], up: {vector: [0, 1, 0]}}}
-  b: {mass: 1, com: [0.5, 0, 0], inertia: [0, 1, 1], markers: {P: [0, 0, 0], Q: [1, 0, 0]}}
+  b: {mass: m, com: [c, none, 0], inertia: [0, 1, 1], markers: {P: [0, 0, 0], Q: [1, 0, 0]}}
 joints:
   one: {type: revolute, between: [ground.O, a.P], axis: [0, 0, 1]}
   two: {type: revolute, between: [a.Q, b.P], axis: [0, 0, 1]}
 constraints: {line: {type: distance, between: [ground.B, b.Q], distance: 0.7}}
 degrees_of_freedom: {one.angle: {position: 0.3, velocity: 2}}
+parameters: {m: 1.0, c: 0.5, none: 0.0}
+design: [m, c, none]
+objectives: {travel: {integral: norm2(b.Q.velocity)}, last: {final: b.Q.x}}
 simulation: {t_end: 0.2, step: 2.0e-3}
 """
 
@@ -75,3 +79,70 @@ def test_names_that_cannot_be_plotted(motion, tmp_path):
         motion.plot(path=tmp_path / "m.jpeg2")
     with pytest.raises(kg.KinegradError, match="cannot be written"):
         motion.plot("energy", path=tmp_path / "missing" / "m.png")
+
+
+def test_reactions_of_all_joints_are_magnitudes_and_of_named_ones_components(tmp_path):
+    t = np.linspace(0, 1, 11)
+    reactions = {"one": np.outer(t, [3, 4, 0, 0, 0, 2]), "two": np.outer(t, [0, 0, 0, 0, 0, 1])}
+    force, moment = plot_reactions(t, reactions, path=tmp_path / "r.png").axes
+    assert (force.get_ylabel(), moment.get_ylabel()) == ("force [N]", "moment [N m]")
+    np.testing.assert_allclose(force.get_lines()[0].get_ydata(), 5 * t, rtol=1e-15)
+    np.testing.assert_allclose(moment.get_lines()[1].get_ydata(), t, rtol=1e-15)
+    force, moment = plot_reactions(t, reactions, ["one"]).axes
+    assert [text.get_text() for text in force.get_legend().get_texts()] == ["one x", "one y"]
+    assert [text.get_text() for text in moment.get_legend().get_texts()] == ["one z"]
+    with pytest.raises(kg.KinegradError, match="no joints"):
+        plot_reactions(t, {})
+
+
+def test_reactions_of_a_motion(motion):
+    """The mechanism is planar: what redundant rows share is said not to be unique, or zero and not drawn."""
+    force, moment = motion.plot("reactions").axes
+    np.testing.assert_allclose(
+        force.get_lines()[0].get_ydata(), np.linalg.norm(motion.reactions("one")[:, :3], axis=1), rtol=1e-12
+    )
+    assert {text.get_text().split()[0] for text in force.get_legend().get_texts()} == set(motion.reactions())
+    force, moment = motion.plot("one").axes
+    np.testing.assert_array_equal(force.get_lines()[1].get_ydata(), motion.reactions("one")[:, 1])
+    assert force.get_title() == "Force on the second body" and moment.get_ylabel() == "moment [N m]"
+
+
+def test_gradient_has_bars_and_its_course_in_time(motion, tmp_path):
+    gradient = kg.gradient(motion, history=True)
+    np.testing.assert_array_equal(gradient.history[-1], gradient.matrix)
+    np.testing.assert_array_equal(gradient.matrix, kg.gradient(motion).matrix)
+    assert gradient.history.shape == (len(gradient.history_t), 2, 3) and gradient.history_t[-1] == 0.2
+    np.testing.assert_array_equal(gradient.history[0, 0], 0.0)
+    assert np.isnan(gradient.history[:-1, 1]).all()
+    figure = gradient.plot(tmp_path / "g.png")
+    bars, course, last, nothing = figure.axes
+    widths = [patch.get_width() for patch in bars.patches]
+    at, value = np.array([1.0, 0.5, 0.0]), gradient.values["travel"]
+    np.testing.assert_allclose(widths, at * gradient.matrix[0] / value, rtol=1e-14)
+    assert [label.get_text() for label in bars.get_yticklabels()] == ["m", "c", "none (is 0)"]
+    assert bars.get_xlabel() == "relative sensitivity [% per %]" and bars.get_title().startswith("travel = ")
+    np.testing.assert_array_equal(course.get_lines()[1].get_ydata(), gradient.history[:, 0, 1])
+    assert course.get_xlabel() == "time [s]" and not nothing.axison and last.get_title().startswith("last = ")
+
+
+def test_course_of_a_gradient_is_the_gradient_of_shorter_runs(motion):
+    """To half a step: a state in the middle of a run has the weight of two half steps, at the end of one."""
+    whole = kg.gradient(motion, history=True)
+    k = len(whole.history_t) // 2
+    middle = float(whole.history_t[k])
+    short = kg.gradient(kg.simulate(motion.system, t_end=middle))
+    scale = np.abs(whole.history[:, 0]).max()
+    np.testing.assert_allclose(whole.history[k, 0], short.matrix[0], atol=2e-2 * scale)
+
+
+def test_gradient_by_every_number_shows_the_largest(motion):
+    gradient = kg.gradient(motion, method="discrete-adjoint", every_slot=True)
+    figure = gradient.plot()
+    assert len(figure.axes) == 2 and "12 largest of" in figure.axes[0].get_title()
+    with pytest.raises(kg.KinegradError, match="backwards"):
+        kg.gradient(motion, method="discrete-adjoint", history=True)
+
+
+def test_relative_sensitivity_of_an_objective_that_vanishes_is_in_its_unit():
+    np.testing.assert_array_equal(relative(0.0, np.array([2.0]), np.array([3.0])), [6.0])
+    np.testing.assert_array_equal(relative(-4.0, np.array([2.0]), np.array([3.0])), [1.5])

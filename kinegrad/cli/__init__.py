@@ -18,7 +18,10 @@ import kinegrad
 from kinegrad.cli import contract
 
 #: Each is a module of this package with a function of the same name.
-COMMANDS = ("demo", "check", "run", "gradient", "bench", "schema", "precompile")
+COMMANDS = (
+    "demo", "check", "assemble", "kinematics", "run", "inverse", "equilibrium", "gradient", "compare", "view",
+    "bench", "schema", "precompile",
+)  # fmt: skip
 
 app = typer.Typer(
     add_completion=False,

@@ -17,14 +17,15 @@ NAMES_SHOWN = 20
 
 
 def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = [], json: Json = False) -> Report:  # noqa: B006
-    """Assemble a model, count its freedoms, and show what it is made of."""
+    """Assemble a model and count its degrees of freedom.
+
+    Also tells what it is made of, the size of its equations, redundant rows and the joints at which loops are cut. Exit
+    code 1 when the degrees of freedom given do not suit it.
+    """
     from kinegrad.cli.mobility import mobility
     from kinegrad.coordinates.joint import joint
 
     description = load_model(model, variant, set_)
-    screws = [name for name, element in description.joints.items() if element.type == "screw"]
-    if screws:
-        return _structure(description, variant, cut, screws)
     system = joint(description, cut=cut)
     found = mobility(system)
     given = sum(freedom.independent for freedom in system.freedoms)
@@ -52,33 +53,6 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
         "problems": problems,
     }
     return Report(data, lambda console: _show(console, data, description, system.tree), good=not problems)
-
-
-def _structure(model: Model, variant: str | None, cut: Iterable[str], screws: list[str]) -> Report:
-    """What is known of a model whose screw joints the joint set does not move: counts, without ranks."""
-    from kinegrad.coordinates.spanning_tree import joint_set_size, spanning_tree
-
-    tree = spanning_tree(model, cut)
-    n, m = joint_set_size(model, tree)
-    data = {
-        "title": model.title or None,
-        "variant": variant,
-        "bodies": len(model.bodies),
-        "joints": len(model.joints),
-        "sets": {"joint": {"n": n, "m": m}},
-        "cut_joints": list(tree.cut),
-        "free_joints": list(tree.free),
-        "problems": [],
-        "note": f"Structure only: screw joints ({', '.join(screws)}) are described but not moved yet.",
-    }
-
-    def show(console) -> None:
-        console.print(data["title"] or "Model without a title", style="bold")
-        console.print(f"{data['bodies']} bodies, {data['joints']} joints; joint coordinates n = {n}, rows m = {m}")
-        console.print(f"cut joints: {', '.join(tree.cut) or 'none'}")
-        console.print(data["note"])
-
-    return Report(data, show)
 
 
 def _show(console, data: dict, model: Model, tree: SpanningTree) -> None:

@@ -21,18 +21,26 @@ PUBLISHED = {
     "psi3": ("221.7", "2437", "-32.51", "-85.70", "-2547"),
 }
 
-Plot = Annotated[Path, typer.Option("--plot", metavar="FILE.png", help="Where the figure goes.")]
+Plot = Annotated[Path, typer.Option("--plot", metavar="FILE.png", help="Where the figure goes (png, pdf or svg).")]
+Html = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE.html", help="Where the animated page goes; beside the figure by default."),
+]
 
 
-def demo(plot: Plot = Path("kinegrad_demo.png"), json: Json = False) -> Report:
-    """Simulate the five-bar linkage for 5 s, and compare its gradient with published numbers."""
+def demo(plot: Plot = Path("kinegrad_demo.png"), html: Html = None, json: Json = False) -> Report:
+    """Simulate and differentiate a linkage of five bars.
+
+    It moves for 5 s; its gradient, by two methods, is shown beside published numbers, and its motion is drawn and animated.
+    """
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
     from kinegrad.model.model import Model
     from kinegrad.sensitivity.gradient import gradient
 
     model = Model.from_yaml(MODEL).with_variant(VARIANT)
-    job = prepare(model, Choices(), (), None, plot)
+    html = html or plot.with_suffix(".html")
+    job = prepare(model, Choices(), (), None, plot, html)
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
     short = job.simulate(t_end=2.0 * motion.step)
@@ -41,7 +49,8 @@ def demo(plot: Plot = Path("kinegrad_demo.png"), json: Json = False) -> Report:
         gradient(short, method=method)  # loads the compiled code before the clock starts
         with Progress(method) as progress:
             results[method] = gradient(motion, method=method, progress=progress)
-    job.write(motion)
+    job.write_data(motion)
+    job.write_page(motion, results["direct"])
     tables = {method: result.as_dict() for method, result in results.items()}
     agree = {
         objective: {
@@ -66,12 +75,14 @@ def demo(plot: Plot = Path("kinegrad_demo.png"), json: Json = False) -> Report:
         "cpu_s": {method: result.cpu_s for method, result in results.items()},
         "simulation_cpu_s": motion.cpu_s,
         "plot": str(plot),
+        "html": str(html),
     }
     good = all(all(row.values()) for row in agree.values())
 
     def show(console):
         _show(console, data)
         job.show_files(console)
+        console.print("Open the page in a browser: it plays the motion, and shows the gradient as bars.")
 
     return Report(data, show, good)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,10 +22,21 @@ Method = Annotated[
     str | None,
     typer.Option("--method", metavar="NAME", help="direct (default) or discrete-adjoint (default with --all)."),
 ]
-Wrt = Annotated[list[str], typer.Option("--wrt", metavar="A,B", help="Parameters; the design of the file by default.")]
-Objectives = Annotated[list[str], typer.Option("--objective", metavar="P", help="Only this one; may be repeated.")]
-All = Annotated[bool, typer.Option("--all", help="Differentiate by every number of the model.")]
-Check = Annotated[bool, typer.Option("--check", help="Compare with differences of simulations.")]
+Wrt = Annotated[
+    list[str],
+    typer.Option("--wrt", metavar="A,B", help="Parameters to differentiate by; design of the file by default."),
+]
+Objectives = Annotated[
+    list[str], typer.Option("--objective", metavar="P", help="Only this objective; may be repeated.")
+]
+All = Annotated[bool, typer.Option("--all", help="Differentiate by every number of the model, parameter or not.")]
+GradientPlot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE.png", help="Draw relative sensitivities and the gradient by time."),
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Compare with differences of simulations; exit code 1 if they disagree.")
+]
 
 
 def gradient(
@@ -46,10 +59,15 @@ def gradient(
     variant: o.Variant = None,
     cut: o.Cut = [],  # noqa: B006
     out: o.Out = None,
-    plot: o.Plot = None,
+    plot: GradientPlot = None,
+    html: o.Html = None,
     json: o.Json = False,
 ) -> Report:
-    """Differentiate the objectives of a simulation by parameters."""
+    """Differentiate the objectives of a simulation by parameters.
+
+    The derivatives are exact: those of the numbers that the simulation prints. Example:
+    kinegrad gradient arm.yaml --wrt mass,length --check
+    """
     from kinegrad.cli.job import Choices, prepare, warn
     from kinegrad.cli.progress import Progress
     from kinegrad.sensitivity.gradient import gradient as differentiate
@@ -58,7 +76,7 @@ def gradient(
     chosen = _method(method, all_, wrt, check)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut)
     choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
-    job = prepare(description, choices, cut, out, plot, keep=[model])
+    job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     system = job.system
     names = _names(wrt) or list(description.design)
     labels = system.parameters.independent if all_ else labels_of(system, names)
@@ -69,11 +87,16 @@ def gradient(
 
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
-    job.write(motion)
+    replace(job, plot=None).write_data(motion)  # the figure is that of the gradient
     short = job.simulate(t_end=min(motion.t_end, 2.0 * motion.step), step=motion.step, output_step=motion.step)
     differentiate(short, wrt=labels, method=chosen, every_slot=all_)  # loads the compiled code before the clock starts
     with Progress("Gradient") as progress:
-        result = differentiate(motion, wrt=labels, method=chosen, every_slot=all_, progress=progress)
+        result = differentiate(
+            motion, wrt=labels, method=chosen, every_slot=all_, progress=progress,
+            history=chosen == "direct" and job.plot is not None,
+        )  # fmt: skip
+    if job.plot is not None:
+        result.plot(job.plot)
     data = {
         "objectives": {name: float(value) for name, value in result.values.items()},
         "gradient": result.by_number() if all_ else _by_name(system, names, result.values, result.matrix),
@@ -81,6 +104,7 @@ def gradient(
         "cpu_s": result.cpu_s,
         "simulation_cpu_s": result.simulation_cpu_s,
     }
+    job.write_page(motion, result)
     good = True
     if check:
         good = _add_check(data, result, names, labels)
@@ -112,6 +136,9 @@ def _names(wrt: Sequence[str]) -> list[str]:
     names = [name.strip() for text in wrt for name in text.split(",")]
     if wrt and not all(names):
         raise KinegradError(f"--wrt {','.join(wrt)!r} has an empty name; write --wrt A,B.")
+    joined = [name for name in names if ";" in name or " " in name]
+    if joined:
+        raise KinegradError(f"--wrt {joined[0]!r} is no name; separate names by commas, as in --wrt A,B.")
     twice = [name for k, name in enumerate(names) if name in names[:k]]
     if twice:
         raise KinegradError(f"--wrt names {twice[0]!r} twice; keep one of them.")

@@ -32,15 +32,17 @@ class Choices:
 
     def check(self, model: Model) -> None:
         """Refuse by name what the joint set, the only one there is, does not offer."""
+        from kinegrad.model.simulation import BODY_POINTS
+
         for option, key, given, offered in (
-            ("--coordinates", "coordinates", self.coordinates, "joint"),
-            ("--body-point", "body_point", self.body_point, "com"),
+            ("--coordinates", "coordinates", self.coordinates, ("joint",)),
+            ("--body-point", "body_point", self.body_point, BODY_POINTS),
         ):
             chosen = given or getattr(model.simulation, key)
-            if chosen != offered:
+            if chosen not in offered:
                 source = option if given else f"simulation.{key} of the model"
                 raise KinegradError(
-                    f"{source} is {chosen!r}, which is not available; use {option} {offered}, the only choice so far."
+                    f"{source} is {chosen!r}, which is not available; use {option} with one of {', '.join(offered)}."
                 )
         for option in ("step", "t_end", "output_step", "tolerance", "penalty"):
             value = getattr(self, option)
@@ -51,7 +53,7 @@ class Choices:
     def chosen_formulation(self, model: Model):
         """The formulation of the file, or the one named, with the options given."""
         chosen = _named("formulation", self.formulation, model.simulation.formulation, 0)
-        changes = {} if self.tolerance is None else {"tolerance": self.tolerance}
+        changes = {"tolerance": self.tolerance} if self._tolerance_of(model) == "iterations" else {}
         if self.penalty is not None:
             if "penalty" not in type(chosen).model_fields:
                 raise KinegradError(
@@ -61,8 +63,27 @@ class Choices:
         return chosen.with_(**changes) if changes else chosen
 
     def chosen_integrator(self, model: Model):
-        """The integrator of the file, or the one named."""
-        return _named("integrator", self.integrator, model.simulation.integrator, 1)
+        """The integrator of the file, or the one named, with the tolerance given if it controls its error."""
+        chosen = _named("integrator", self.integrator, model.simulation.integrator, 1)
+        return chosen.with_(tolerance=self.tolerance) if self._tolerance_of(model) == "error" else chosen
+
+    def _tolerance_of(self, model: Model) -> str | None:
+        """What --tolerance is for: "error" of a step where the integrator controls it, else "iterations"; None without."""
+        from kinegrad.dynamics.schemes import SCHEMES
+
+        if self.tolerance is None:
+            return None
+        formulation = _named("formulation", self.formulation, model.simulation.formulation, 0).type
+        integrator = _named("integrator", self.integrator, model.simulation.integrator, 1).type
+        scheme = SCHEMES.get((formulation, integrator))
+        if scheme is None or scheme.iterates:  # a combination that does not exist is refused when it is used
+            return "iterations"
+        if scheme.adaptive:
+            return "error"
+        raise KinegradError(
+            f"--tolerance does not apply: {formulation} with {integrator} has no iterations and no error control; "
+            "leave it out, or change --step."
+        )
 
 
 def _named(kind: str, name: str | None, default, position: int):
@@ -91,6 +112,8 @@ class Job:
     arguments: dict[str, Any]
     out: Path | None = None
     plot: Path | None = None
+    html: Path | None = None
+    folder: Path = Path()
 
     def simulate(self, progress: Callable[[float], None] | None = None, **changes: Any) -> Motion:
         """The motion; what was done before a failure is saved, and the sentence tells where."""
@@ -105,18 +128,28 @@ class Job:
             sentence = f"{error.problems[0].sentence} The motion up to then is in {str(self.out)!r}."
             raise SimulationError(Problem(sentence), motion=error.motion) from None
 
-    def write(self, motion: Motion) -> None:
+    def write(self, motion: Motion, reactions: bool = False) -> None:
         """Save and draw the motion where that was asked for."""
+        self.write_data(motion, reactions)
+        self.write_page(motion)
+
+    def write_data(self, motion: Motion, reactions: bool = False) -> None:
+        """Save the motion, and draw its figure, where that was asked for."""
         if self.out is not None:
-            motion.save(self.out)
+            motion.save(self.out, reactions=reactions)
         if self.plot is not None:
             motion.plot(path=self.plot)
+
+    def write_page(self, motion: Motion, gradient=None) -> None:
+        """Write the animated page where that was asked for."""
+        if self.html is not None:
+            motion.to_html(self.html, gradient=gradient, folder=self.folder)
 
     def show_files(self, console) -> None:
         """Tell where files were written."""
         from rich.text import Text
 
-        for what, path in (("motion", self.out), ("figure", self.plot)):
+        for what, path in (("motion", self.out), ("figure", self.plot), ("page", self.html)):
             if path is not None:
                 console.print(Text(f"The {what} is in {path}."))
 
@@ -127,6 +160,7 @@ def prepare(
     cut: Sequence[str],
     out: Path | None,
     plot: Path | None,
+    html: Path | None = None,
     keep: Sequence[Path] = (),
 ) -> Job:
     """A job with everything checked that can be checked before it starts.
@@ -134,9 +168,10 @@ def prepare(
     Parameters
     ----------
     keep : paths
-        Files that must not be overwritten, such as the model.
+        Files that must not be overwritten, such as the model; mesh files are looked for from the folder of the first.
     """
     from kinegrad.coordinates.joint import joint
+    from kinegrad.dynamics.recursive import advice
 
     choices.check(model)
     arguments = {
@@ -146,26 +181,31 @@ def prepare(
         "t_end": choices.t_end,
         "output_step": choices.output_step,
     }
-    out, plot = _check_files(out, plot, keep)
-    return Job(joint(model, cut=cut), arguments, out, plot)
+    check_files({"--out": out, "--plot": plot, "--html": html}, keep)
+    folder = keep[0].parent if keep else Path()
+    system = joint(model, cut=cut, body_point=choices.body_point)
+    hint = advice(system, arguments["formulation"])
+    if hint:
+        warn(hint)
+    return Job(system, arguments, out, plot, html, folder)
 
 
-def _check_files(out: Path | None, plot: Path | None, keep: Sequence[Path]) -> tuple[Path | None, Path | None]:
-    """The paths of the files to write, after a look whether they can be written."""
-    from kinegrad.plots import check_suffix
+def check_files(files: dict[str, Path | None], keep: Sequence[Path]) -> None:
+    """Look whether the files to write, by option, have names of their kind, can be written, and are different ones."""
+    from kinegrad.page.html import check_suffix as check_page
+    from kinegrad.plots import check_suffix as check_figure
     from kinegrad.results import check_writable
 
-    if plot is not None:
-        check_suffix(plot)
     taken = {path.resolve(): "the model" for path in keep}
-    for option, path in (("--out", out), ("--plot", plot)):
+    for option, path in files.items():
         if path is None:
             continue
+        if option in ("--plot", "--html"):
+            (check_figure if option == "--plot" else check_page)(path)
         found = check_writable(path)
         if found in taken:
             raise KinegradError(f"{option} {str(path)!r} would overwrite {taken[found]}; name another file.")
-        taken[found] = "what --out writes"
-    return out, plot
+        taken[found] = f"what {option} writes"
 
 
 def warn(sentence: str) -> None:

@@ -13,7 +13,9 @@ from kinegrad.errors import ModelError
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="The model file.", show_default=False)]
+TOLERANCE = "Where iterations end; with error control (rk54) the error allowed in a step."
+
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="The model file (YAML).", show_default=False)]
 Cut = Annotated[
     list[str], typer.Option("--cut", metavar="NAME", help="Cut the loop through this joint here; may be repeated.")
 ]
@@ -29,21 +31,34 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 # What a simulation is done with; without them the file decides.
 Coordinates = Annotated[str | None, typer.Option("--coordinates", metavar="NAME", help="Coordinate set: joint.")]
 Formulation = Annotated[
-    str | None, typer.Option("--formulation", metavar="NAME", help="Formulation: ali3p or matrix-r.")
+    str | None, typer.Option("--formulation", metavar="NAME", help="ali3p, matrix-r, index1, penalty or recursive.")
 ]
-Integrator = Annotated[str | None, typer.Option("--integrator", metavar="NAME", help="Integrator: newmark or rk4.")]
+Integrator = Annotated[
+    str | None, typer.Option("--integrator", metavar="NAME", help="newmark, hht, generalized-alpha, rk4 or rk54.")
+]
 BodyPoint = Annotated[
-    str | None, typer.Option("--body-point", metavar="NAME", help="Point that carries each body's motion: com.")
+    str | None, typer.Option("--body-point", metavar="NAME", help="Where each body's motion is taken: origin or com.")
 ]
-Step = Annotated[float | None, typer.Option("--step", metavar="H", help="Time step [s].")]
+Step = Annotated[float | None, typer.Option("--step", metavar="H", help="Time step [s], 1 ms by default.")]
 TEnd = Annotated[float | None, typer.Option("--t-end", metavar="T", help="End of the simulation [s].")]
 OutputStep = Annotated[
-    float | None, typer.Option("--output-step", metavar="H", help="Keep a state every so many seconds.")
+    float | None,
+    typer.Option("--output-step", metavar="H", help="Keep a state every so many seconds; every step by default."),
 ]
-Tolerance = Annotated[float | None, typer.Option("--tolerance", metavar="E", help="Newton tolerance.")]
-Penalty = Annotated[float | None, typer.Option("--penalty", metavar="A", help="Penalty factor of the constraints.")]
+Tolerance = Annotated[float | None, typer.Option("--tolerance", metavar="E", help=TOLERANCE)]
+Penalty = Annotated[
+    float | None, typer.Option("--penalty", metavar="A", help="Penalty factor, for formulations that have one.")
+]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.nc", help="Save the motion (HDF5, netCDF-4 layout).")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the motion (png, pdf or svg).")]
+Html = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE.html", help="Write the animated page, one file that works offline."),
+]
+Reactions = Annotated[
+    bool,
+    typer.Option("--reactions", help="Also give the reactions of all joints: at the end, and in the file of --out."),
+]
 
 
 def load_model(path: Path, variant: str | None, assignments: Sequence[str]) -> Model:

@@ -9,6 +9,7 @@ from kinegrad.cli.contract import Report
 
 if TYPE_CHECKING:
     from kinegrad.motion import Motion
+    from kinegrad.reactions.result import Reactions
 
 
 def run(
@@ -27,22 +28,29 @@ def run(
     cut: o.Cut = [],  # noqa: B006
     out: o.Out = None,
     plot: o.Plot = None,
+    html: o.Html = None,
+    reactions: o.Reactions = False,
     json: o.Json = False,
 ) -> Report:
-    """Simulate a model, and tell where its markers are at the end."""
+    """Simulate a model, and tell where its markers are at the end.
+
+    What is not given here is taken from `simulation` in the file. Example:
+    kinegrad run arm.yaml --t-end 2 --plot arm.png
+    """
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
 
     description = o.load_model(model, variant, set_)
     choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
-    job = prepare(description, choices, cut, out, plot, keep=[model])
+    job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
-    job.write(motion)
-    data = summary(motion)
+    job.write(motion, reactions)
+    data = summary(motion) | (reactions_data(motion.reactions_at_end(), -1) if reactions else {})
 
     def show(console):
         _show(console, data, motion)
+        show_reactions(console, data)
         job.show_files(console)
 
     return Report(data, show)
@@ -65,6 +73,37 @@ def summary(motion: Motion) -> dict:
     }
 
 
+def reactions_data(found: Reactions, k: int) -> dict:
+    """Reactions and forces of drivers at state k, as JSON."""
+    return {"reactions": found.at(k), "drivers": found.drivers_at(k)}
+
+
+def show_reactions(console, data: dict) -> None:
+    """Tables of the reactions in `data`, if there are any; a star marks what is not unique."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if data.get("reactions"):
+        table = Table("reaction on the second body", "force [N]", "moment at the first marker [N m]")
+        marked = False
+        for name, entry in data["reactions"].items():
+            cells = []
+            for kind in ("force", "moment"):
+                unique = entry[f"unique_{kind}"]
+                marked |= not all(unique)
+                cells.append(", ".join(f"{x:.6g}{'' if u else '*'}" for x, u in zip(entry[kind], unique, strict=True)))
+            table.add_row(Text(name), *cells)
+        console.print(table)
+        if marked:
+            console.print("* not unique: redundant constraints share it; the value is one of many.")
+    if data.get("drivers"):
+        table = Table("driver", "force on its measure", "power [W]")
+        for name, entry in data["drivers"].items():
+            power = f"{entry['power']:.6g}" if "power" in entry else ""
+            table.add_row(Text(name), f"{entry['force']:.6g}{'' if entry['unique'] else '*'}", power)
+        console.print(table)
+
+
 def _show(console, data: dict, motion: Motion) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -82,7 +121,7 @@ def _show(console, data: dict, motion: Motion) -> None:
         facts.add_row(label, Text(value))
     console.print(facts)
     if data["markers"]:
-        table = Table("marker at the end", "position [m]", "velocity [m/s]", "acceleration [m/s²]")
+        table = Table("marker at the end", r"position \[m]", r"velocity \[m/s]", r"acceleration \[m/s²]")
         for name, values in data["markers"].items():
             table.add_row(Text(name), *(", ".join(f"{x:.6g}" for x in value) for value in values.values()))
         console.print(table)

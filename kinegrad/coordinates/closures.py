@@ -110,9 +110,6 @@ class Closures:
         kind = joint.type
         if kind == "floating":
             return
-        if kind == "screw":
-            text = f"joint {name!r} is a screw and cannot be cut; cut another joint of its loop with cut: true."
-            raise ModelError(Problem(text, f"joints.{name}"))
         i, j = map(e.marker, joint.between)
         if kind == "link":
             e.distance(name, i, j, e.slots.number(f"joints.{name}.length", joint.length))
@@ -128,13 +125,15 @@ class Closures:
             e.coincide(name, i, j)
         if kind == "cardan":
             e.perpendicular(f"{name} axes", *self._axes(name))
-        if kind in ("revolute", "prismatic", "cylindrical", "planar"):
+        if kind in ("revolute", "prismatic", "cylindrical", "screw", "planar"):
             first, second = self._columns(name)
             e.coincide(name, first[2], second[2], " axis")
             if kind == "prismatic":
                 e.coincide(name, first[0], second[0], " direction")
-            if kind in ("prismatic", "cylindrical"):
+            if kind in ("prismatic", "cylindrical", "screw"):
                 e.along(name, first[2], j, i)
+            if kind == "screw":
+                self._thread(name)
             if kind == "planar":
                 e.perpendicular(f"{name} plane", first[2], j, i)
 
@@ -150,12 +149,46 @@ class Closures:
         if joint.type == "cardan":
             return self._cardan_angle(components, name, part), True
         first, second = self._columns(name)
+        if joint.type == "screw":
+            return self._advance(formula, name), False
         if part == "angle":
             x2 = components(second[0])
             return algebra.atan2(dot(components(first[1]), x2), dot(components(first[0]), x2)), True
         axis = first[{"distance": 2, "x": 0, "y": 1}[part]]
         d = [b - a for a, b in zip(components(i), components(j), strict=True)]
         return dot(components(axis), d), False
+
+    def _thread(self, name: str) -> None:
+        """The row distance = pitch · angle of a cut screw, on the turn that the distance tells (SCW-4)."""
+        formula = self.elements.formula()
+        pitch = self._pitch(formula, name)
+        turned = self._advance(formula, name)
+        first, second = self._columns(name)
+        x, y, z = (
+            [formula.scalar(self.elements.scalar(marker, c)) for c in range(3)]
+            for marker in (first[0], first[1], second[0])
+        )
+        C, S = dot(x, z), dot(y, z)
+        c, s = algebra.cos(turned), algebra.sin(turned)
+        self.elements.expression_row(f"{name} pitch", formula, pitch * algebra.atan2(C * s - S * c, C * c + S * s))
+
+    def _advance(self, formula, name: str):
+        """The angle of a cut screw with all its turns: the distance along the axis over the pitch."""
+        e = self.elements
+        i, j = map(e.marker, self.model.joints[name].between)
+        axis = self._columns(name)[0][2]
+        a, x, y = ([formula.scalar(e.scalar(marker, c)) for c in range(3)] for marker in (axis, i, j))
+        return dot(a, [v - u for u, v in zip(x, y, strict=True)]) / self._pitch(formula, name)
+
+    def _pitch(self, formula, name: str):
+        """The pitch of a cut screw, which is not zero."""
+        path = f"joints.{name}.pitch"
+        slots = self.elements.slots
+        number = self.model.joints[name].pitch
+        if slots.current([slots.field(path, number)])[0] == 0.0:
+            text = f"joint {name!r} is a screw of pitch 0 and cannot be cut; make it revolute, or cut another joint."
+            raise ModelError(Problem(text, path))
+        return formula.slot(slots.number(path, number))
 
     def _cardan_angle(self, components, name: str, part: str):
         joint = self.model.joints[name]

@@ -16,6 +16,7 @@ from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.expressions import graph as algebra
 from kinegrad.expressions.syntax import Expression
 from kinegrad.kernels.records import COINCIDENCE, CROSS, DISTANCE, DOT, MEASURE
+from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.bodies import FrameMarker, VectorMarker
 from kinegrad.model.constraints import (
@@ -165,6 +166,10 @@ class Elements:
             return formula.parse(number)
         return formula.slot(self.slots.number(path, number))
 
+    def value(self, formula: Formula, path: str, value, owner: str):
+        """The Scalar of a number, or of a law of functions, which belongs to `owner`."""
+        return formula.call(value, owner, 1)[0] if isinstance(value, Law) else self.number(formula, path, value)
+
     def measure(self, formula: Formula, name: str):
         """The Scalar of a measure."""
         return formula.parse(Expression.parse(name))
@@ -207,11 +212,11 @@ class Elements:
                     )
                     value = -(k * (measure - m0) + c * formula.rate(measure))
                 else:
-                    value = self.number(formula, f"{path}.value", force.value)
+                    value = self.value(formula, f"{path}.value", force.value, f"force {name!r}")
                 self._add_law(name, formula, self._on_measure(formula, measure, value))
 
     def _add_law(self, name: str, formula: Formula, forces: dict) -> None:
-        if any(u[2] in formula.graph.inputs_of(*forces.values()) for u in formula.scalars.values()):
+        if any(u[2] in formula.moved_by(*forces.values()) for u in formula.scalars.values()):
             raise ModelError(
                 Problem(
                     f"force {name!r} depends on an acceleration, which a force may not; use positions and velocities.",
@@ -245,7 +250,10 @@ class Elements:
 
     def _components(self, formula: Formula, path: str, force, body: str) -> list:
         """The three components of a force or torque in global axes."""
-        value = [self.number(formula, f"{path}.value.{c}", x) for c, x in zip("xyz", force.value, strict=True)]
+        if isinstance(force.value, Law):
+            value = formula.call(force.value, f"force {path.partition('.')[2]!r}", 3)
+        else:
+            value = [self.number(formula, f"{path}.value.{c}", x) for c, x in zip("xyz", force.value, strict=True)]
         if force.frame == "ground":
             return value
         axes = [[formula.scalar(self.scalar(m, c)) for c in range(3)] for m in self.axes(body)]
@@ -437,7 +445,7 @@ class Elements:
             formula = self.formula()
             value = objective.integral if objective.integral is not None else objective.final
             try:
-                g = self.number(formula, f"objectives.{name}", value)
+                g = self.value(formula, f"objectives.{name}", value, f"objective {name!r}")
             except ExpressionError as error:
                 where = f"objectives.{name}"
                 raise ModelError(Problem(f"objective {name!r} {error}", where)) from None

@@ -41,7 +41,8 @@ def initial_guess(system, s: np.ndarray) -> np.ndarray:
                 R, d = R.T, -R.T @ d
             order = motions[::-1] if edge.reversed else motions
             axes = [s[node["axis"] : node["axis"] + 3] for node in order]
-            values = dict(enumerate(EXTRACT[edge.type](R, d, axes)))
+            pitch = s[order[0]["pitch"]] if order else 0.0
+            values = dict(enumerate(EXTRACT[edge.type](R, d, axes, pitch)))
             if edge.reversed:
                 values = {len(order) - 1 - k: v for k, v in values.items()}
         for k, node in enumerate(motions):
@@ -81,7 +82,14 @@ def _turn(R, e) -> float:
     return float(np.arctan2(e @ axial, np.trace(R) - e @ R @ e))
 
 
-def _cardan(R, d, axes):
+def _screw(R, d, axes, pitch):
+    """The angle of the rotation, on the turn nearest to the translation."""
+    angle = _turn(R, axes[0])
+    turns = (axes[0] @ d / pitch - angle) / (2.0 * np.pi) if pitch else 0.0
+    return [[angle + 2.0 * np.pi * np.round(turns)]]
+
+
+def _cardan(R, d, axes, pitch):
     e1, e2 = axes
     x = R @ e2
     y = R.T @ e1
@@ -96,12 +104,13 @@ def _euler(R):
 
 
 EXTRACT = {
-    "revolute": lambda R, d, axes: [[_turn(R, axes[0])]],
-    "prismatic": lambda R, d, axes: [[axes[0] @ d]],
-    "cylindrical": lambda R, d, axes: [[axes[0] @ d], [_turn(R, axes[1])]],
+    "revolute": lambda R, d, axes, pitch: [[_turn(R, axes[0])]],
+    "prismatic": lambda R, d, axes, pitch: [[axes[0] @ d]],
+    "cylindrical": lambda R, d, axes, pitch: [[axes[0] @ d], [_turn(R, axes[1])]],
+    "screw": _screw,
     "cardan": _cardan,
-    "spherical": lambda R, d, axes: [_euler(R)],
-    "floating": lambda R, d, axes: [*([x] for x in d), _euler(R)],
-    "planar": lambda R, d, axes: [[d[0]], [d[1]], [_turn(R, axes[2])]],
-    "fixed": lambda R, d, axes: [],
+    "spherical": lambda R, d, axes, pitch: [_euler(R)],
+    "floating": lambda R, d, axes, pitch: [*([x] for x in d), _euler(R)],
+    "planar": lambda R, d, axes, pitch: [[d[0]], [d[1]], [_turn(R, axes[2])]],
+    "fixed": lambda R, d, axes, pitch: [],
 }

@@ -11,15 +11,16 @@ from kinegrad.coordinates.elements import Elements, rows_of
 from kinegrad.coordinates.initial_guess import initial_guess
 from kinegrad.coordinates.spanning_tree import GROUND, SpanningTree, TreeEdge, spanning_tree
 from kinegrad.coordinates.system import System
-from kinegrad.errors import ModelError, Problem
-from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, MARKERS, RIGID, SLIDE, TURN
+from kinegrad.errors import KinegradError
+from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, MARKERS, RIGID, SCREW, SLIDE, TURN
 from kinegrad.model.bodies import AxisInertia
 from kinegrad.model.parameters import Parameters
+from kinegrad.model.simulation import BODY_POINTS
 
-NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "off": 0, "ref": 0, "m0": 0, "m1": 0}
+NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "pitch": 0, "off": 0, "ref": 0, "m0": 0, "m1": 0}
 
 
-def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None) -> System:
+def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None, body_point: str | None = None) -> System:
     """`model` in joint coordinates of a spanning tree.
 
     Parameters
@@ -27,16 +28,23 @@ def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None) ->
     cut : names of joints to cut, before the rule chooses
     values : mapping, optional
         Values of independent parameters that replace those of the model.
+    body_point : "origin" or "com", optional
+        The point at which the motion of each body is taken: the global origin, or its centre of mass, which keeps digits
+        far from the origin and takes a little longer.  The model's simulation section says which by default.
     """
     model.check()
-    return Lowering(model, spanning_tree(model, cut), values).system()
+    body_point = model.simulation.body_point if body_point is None else body_point
+    if body_point not in BODY_POINTS:
+        raise KinegradError(f"body_point is {body_point!r}; choose one of {', '.join(BODY_POINTS)}.")
+    return Lowering(model, spanning_tree(model, cut), values, body_point).system()
 
 
 class Lowering:
     """One model on its way to a System."""
 
-    def __init__(self, model, tree: SpanningTree, values: Mapping | None):
+    def __init__(self, model, tree: SpanningTree, values: Mapping | None, body_point: str):
         self.model = model
+        self.body_point = body_point
         self.tree = tree
         self.parameters = Parameters(model.parameters)
         self.rho = self.parameters.values(values)
@@ -57,7 +65,7 @@ class Lowering:
         self.slots = self.elements.slots
 
     def system(self) -> System:
-        from kinegrad.kernels.joint.functions import FUNCTIONS, LAYOUT
+        from kinegrad.kernels.joint import com, functions
 
         e = self.elements
         for edge in self.tree.edges:
@@ -88,11 +96,12 @@ class Lowering:
         }  # fmt: skip
         sizes = {"n": len(self.coordinates), "m": m, "n_rows": n_rows, "n_laws": n_laws, "gravity": gravity}
         system = System(
-            model=self.model, kind="joint", functions=FUNCTIONS, layout=LAYOUT, tables=tables, sizes=sizes,
+            model=self.model, kind="joint", functions=(com if self.body_point == "com" else functions).FUNCTIONS,
+            layout=functions.LAYOUT, tables=tables, sizes=sizes, body_point=self.body_point,
             parameters=self.parameters, slots=slots, rho=self.rho, coordinates=tuple(self.names),
             rows=rows_of(e.row_names[:m], list(range(m))), freedoms=tuple(e.freedoms), objectives=objectives,
             markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, cut=self.tree.cut, tree=self.tree,
-            index=dict(self.index), euler=dict(self.euler),
+            index=dict(self.index), euler=dict(self.euler), bodies=body_motion,
         )  # fmt: skip
         from kinegrad.coordinates.null_rows import without_null_rows
 
@@ -107,11 +116,6 @@ class Lowering:
             motions, before, after, ends = _free(self, edge.joint, None), None, None, (0, 0)
         else:
             joint_ = self.model.joints[edge.joint]
-            if joint_.type == "screw":
-                where = f"joints.{edge.joint}"
-                raise ModelError(
-                    Problem(f"joint {edge.joint!r} is a screw, which the joint set cannot move yet.", where)
-                )
             motions = MOTIONS[joint_.type](self, edge.joint, joint_)
             before, after = joint_frames(self.slots, f"joints.{edge.joint}", joint_)
             ends = tuple(self.elements.position_slot(name)[1] for name in joint_.between)
@@ -129,6 +133,8 @@ class Lowering:
             record = {"parent": node, "type": kind, "k": k, "nk": count, "up": up, "axis": axis, "sgn": sign}
             if first:
                 record |= {"off": off, "ref": ref, "rot": rot}
+            if kind == SCREW:
+                record["pitch"] = self.slots.number(f"joints.{edge.joint}.pitch", joint_.pitch)
             self.nodes.append(NODE_DEFAULTS | record)
             node = len(self.nodes) - 1
             for i in range(count):
@@ -225,6 +231,10 @@ def _cylindrical(lowering, name, joint_):
     return [("distance", SLIDE, axis), ("angle", TURN, axis)]
 
 
+def _screw(lowering, name, joint_):
+    return [("angle", SCREW, _axis(lowering, name, joint_))]
+
+
 def _cardan(lowering, name, joint_):
     first, second = (lowering.slots.unit(f"joints.{name}.axes[{i}]", joint_.axes[i]) for i in range(2))
     return [("angle1", TURN, first), ("angle2", TURN, second)]
@@ -248,7 +258,7 @@ def _fixed(lowering, name, joint_):
 
 
 MOTIONS = {
-    "revolute": _revolute, "prismatic": _prismatic, "cylindrical": _cylindrical, "cardan": _cardan,
+    "revolute": _revolute, "prismatic": _prismatic, "cylindrical": _cylindrical, "screw": _screw, "cardan": _cardan,
     "spherical": _spherical, "planar": _planar, "floating": _free, "fixed": _fixed,
 }  # fmt: skip
 
@@ -271,7 +281,7 @@ def arrays(
 ) -> dict[str, np.ndarray]:
     """Tables and scratch of a workspace, with columns of the markers for the directions ds; `wanted`: slots of a pullback."""
     from kinegrad.kernels.elements.layout import N_PARTS
-    from kinegrad.kernels.joint.records import COORDINATE, MASS, NODE
+    from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE
     from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
 
     tables, sizes = system.tables, system.sizes
@@ -280,15 +290,16 @@ def arrays(
     touch = touched(system, ds)
     want = wanted_nodes(system, touched(system, wanted[None, :])[0])
     markers, columns = [], []
-    for body, loc, point in tables["every_marker" if every_marker else "markers"]:
+    used = len(tables["markers"])  # the first ones; what no element uses needs no columns
+    for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
         node, ref = tables["place"][body]
         first = len(columns)
-        k = _last(nodes[node])
+        k = _last(nodes[node]) if i < used else -1
         while k >= 0:
             columns.append({"k": k})
             k = tables["coordinates"][k]["up"]
         middle = len(columns)
-        for j in range(p):
+        for j in range(p if i < used else 0):
             own = ds[j, loc : loc + 3].any() or (point and ds[j, ref : ref + 3].any())
             if own or touch[j, node] & CARRIED:
                 columns.append({"k": n + j})
@@ -304,6 +315,8 @@ def arrays(
         "node": _records(NODE, nodes, number),
         "coord": _records(COORDINATE, tables["coordinates"], number),
         "mass": _records(MASS, tables["masses"], number),
+        "centred": _records(CENTRED, [{}] * len(nodes), number),
+        "centred_b": _records(CENTRED_SCREW, [{}] * n, number),
         "mk": _records(MARKER, markers, number),
         "col": _records(COLUMN, columns, number),
         "sc": _records(SCALAR, scalars, number),
@@ -330,6 +343,16 @@ def arrays(
     return result
 
 
+def body_motion(system: System, work) -> tuple[np.ndarray, ...]:
+    """A (b, 3, 3), r (b, 3), V (b, 6), a (b, 6) of the bodies, from the nodes that carry them."""
+    place = [system.tables["place"][body] for body in system.model.bodies]
+    tips, s = [tip for tip, _ in place], work["s"]
+    A, r, V, a = (work["node"][name][tips] for name in ("A", "r", "V", "a"))
+    A = A.reshape(-1, 3, 3)
+    back = np.array([s[ref : ref + 3] for _, ref in place])
+    return A, r - np.einsum("bij,bj->bi", A, back), V, a
+
+
 def _last(node: dict) -> int:
     return node["k"] + node["nk"] - 1 if node["nk"] else node["up"]
 
@@ -346,8 +369,8 @@ def touched(system: System, ds: np.ndarray) -> np.ndarray:
         geometry = moved(node["off"], 3) | moved(node["ref"], 3)
         if node["rot"]:
             geometry |= moved(node["rot"], 9)
-        if node["type"] in (TURN, SLIDE):
-            geometry |= moved(node["axis"], 3)
+        if node["type"] in (TURN, SLIDE, SCREW):
+            geometry |= moved(node["axis"], 3) | moved(node["pitch"], 1)
         inertia = np.zeros(len(ds), bool)
         for mass in system.tables["masses"][node["m0"] : node["m1"]]:
             for key, count in (("m", 1), ("com", 3), ("ref", 3), ("J", 6)):

@@ -10,6 +10,7 @@ import numpy as np
 from kinegrad.expressions.graph import Graph, Scalar, scalarise
 from kinegrad.expressions.syntax import Expression
 from kinegrad.expressions.tape import Tape
+from kinegrad.laws import Law
 
 
 class Formula:
@@ -32,6 +33,7 @@ class Formula:
         self.slots: dict[int, Scalar] = {}
         self._rates: dict[Scalar, Scalar] = {}
         self.spline = -1
+        self.called: Called | None = None
 
     def scalar(self, index: int, rate: int = 0) -> Scalar:
         """u, ud or udd of a scalar of the system."""
@@ -51,6 +53,29 @@ class Formula:
             return self.graph.constant(number)
         return scalarise(number, self.graph, lambda name, index: self._names(self, name, index))
 
+    def call(self, law: Law, owner: str, count: int) -> list[Scalar]:
+        """The `count` values of a law of functions; `owner` is the element it belongs to, for people."""
+        x = [self.parse(argument) for argument in law.inputs]
+        y = [self.graph.input(f"y{i}") for i in range(count)]
+        y_x = [[self.graph.input(f"y{i}_{j}") for j in range(len(x))] for i in range(count)]
+        self.called = Called(law, owner, x, y, y_x)
+        return y
+
+    def gradient(self, F: Scalar, inputs: Sequence[Scalar]) -> list[Scalar]:
+        """dF/dx for each x of `inputs`, through the arguments of a law too (LAW-7)."""
+        total = self.graph.gradient(F, inputs)
+        if self.called is not None:
+            c = self.called
+            F_y = self.graph.gradient(F, c.y)
+            for j, x in enumerate(c.x):
+                weight = sum((f * row[j] for f, row in zip(F_y, c.y_x, strict=True)), self.graph.constant(0.0))
+                total = [a + weight * b for a, b in zip(total, self.graph.gradient(x, inputs), strict=True)]
+        return total
+
+    def moved_by(self, *outputs: Scalar) -> set[Scalar]:
+        """All inputs that the outputs, or the arguments of a law, depend on."""
+        return set(self.graph.inputs_of(*outputs, *(self.called.x if self.called else ())))
+
     def rate(self, x: Scalar) -> Scalar:
         """The total derivative of x by time."""
         moving = [y for y in self.graph.inputs_of(x) if y in self._rates or y == self.t]
@@ -68,10 +93,29 @@ class Formula:
         levels = [u[k] for k in range(3) for u in self.scalars.values()]
         return [*levels, self.t, self.w, *self.slots.values()]
 
+    def tapes(self, *outputs: Sequence[Scalar]) -> list[Tape]:
+        """A tape for each list of outputs, and one of the arguments of the law, if there is one."""
+        if self.called is None:
+            return [Tape.build(x, self.inputs()) for x in outputs]
+        c = self.called
+        inputs = [*self.inputs(), *c.y, *(x for row in c.y_x for x in row)]
+        return [*(Tape.build(x, inputs) for x in outputs), Tape.build(c.x, self.inputs())]
 
-def _partials(graph: Graph, outputs: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
+
+@dataclass(frozen=True)
+class Called:
+    """A law of functions in a formula: its arguments x, and the inputs that stand for its values y and partials y_x."""
+
+    law: Law
+    owner: str
+    x: list[Scalar]
+    y: list[Scalar]
+    y_x: list[list[Scalar]]
+
+
+def _partials(formula: Formula, outputs: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
     """∂outputs/∂inputs by rows."""
-    return [x for y in outputs for x in graph.gradient(y, inputs)]
+    return [x for y in outputs for x in formula.gradient(y, inputs)]
 
 
 def force_tapes(formula: Formula, forces: dict[int, Scalar]) -> tuple[list[Tape], list[int]]:
@@ -80,15 +124,9 @@ def force_tapes(formula: Formula, forces: dict[int, Scalar]) -> tuple[list[Tape]
     F = list(forces.values())
     ud = [u[1] for u in formula.scalars.values()]
     slots = list(formula.slots.values())
-    g = formula.graph
-    all_ = [
-        *F,
-        *_partials(g, F, formula.u),
-        *_partials(g, F, ud),
-        *_partials(g, F, [formula.w]),
-        *_partials(g, F, slots),
-    ]
-    return [Tape.build(F, formula.inputs()), Tape.build(all_, formula.inputs())], [order.index(k) for k in forces]
+    groups = (formula.u, ud, [formula.w], slots)
+    all_ = [*F, *(x for group in groups for x in _partials(formula, F, group))]
+    return formula.tapes(F, all_), [order.index(k) for k in forces]
 
 
 def row_tapes(formula: Formula, Phi: Scalar) -> list[Tape]:
@@ -100,16 +138,21 @@ def row_tapes(formula: Formula, Phi: Scalar) -> list[Tape]:
     Phidd = formula.rate(Phid)
     Phi_u = g.gradient(Phi, u)
     first = [Phi, g.derivative(Phi, formula.t), *Phi_u]
-    exact = [*Phi_u, *g.gradient(Phid, u), *g.gradient(Phidd, u), *_partials(g, Phi_u, u)]
-    exact += [*g.gradient(Phi, slots), *g.gradient(Phid, slots), *g.gradient(Phidd, slots), *_partials(g, Phi_u, slots)]
+    exact = [*Phi_u, *g.gradient(Phid, u), *g.gradient(Phidd, u), *_partials(formula, Phi_u, u)]
+    exact += [
+        *g.gradient(Phi, slots),
+        *g.gradient(Phid, slots),
+        *g.gradient(Phidd, slots),
+        *_partials(formula, Phi_u, slots),
+    ]
     return [Tape.build(outputs, formula.inputs()) for outputs in (first, [Phidd], exact)]
 
 
 def objective_tapes(formula: Formula, g: Scalar) -> list[Tape]:
     """Tapes of an objective g(u, ud, udd, t) (LAW-4)."""
     levels = [u[k] for k in range(3) for u in formula.scalars.values()]
-    exact = [g, *formula.graph.gradient(g, [*levels, *formula.slots.values()])]
-    return [Tape.build([g], formula.inputs()), Tape.build(exact, formula.inputs())]
+    exact = [g, *formula.gradient(g, [*levels, *formula.slots.values()])]
+    return formula.tapes([g], exact)
 
 
 @dataclass
@@ -122,6 +165,7 @@ class LawTables:
     ins: list = field(default_factory=list)
     slots: list = field(default_factory=list)
     targets: list = field(default_factory=list)
+    calls: list[tuple[Law, str, int]] = field(default_factory=list)
     registers: int = 1
     inputs: int = 1
 
@@ -133,7 +177,12 @@ class LawTables:
             "t0": len(self.targets),
             "row": row,
             "w": formula.spline,
+            "fn": -1,
         }
+        if formula.called is not None:
+            c = formula.called
+            record |= {"fn": len(self.calls), "na": len(c.x), "nc": len(c.y)}
+            self.calls.append((c.law, c.owner, len(c.y)))
         self.ins += list(formula.scalars)
         self.slots += list(formula.slots)
         self.targets += list(targets)
@@ -150,6 +199,10 @@ class LawTables:
 
     def arrays(self, number: str) -> dict[str, np.ndarray]:
         """The tables as arrays, with scratch for n columns made elsewhere."""
+        from kinegrad.kernels.elements.callbacks import N_JOB
+
+        arguments = max((len(law.inputs) for law, _, _ in self.calls), default=0)
+        values = max((count * (1 + len(law.inputs)) for law, _, count in self.calls), default=0)
         return {
             "code": np.array(self.code, np.int64).reshape(-1, 4),
             "const": np.array(self.const, number),
@@ -158,4 +211,8 @@ class LawTables:
             "slots": np.array(self.slots, np.int64),
             "targets": np.array(self.targets, np.int64),
             "reg": np.zeros(self.registers, number),
+            "callback": np.zeros(len(self.calls), np.int64),
+            "job": np.zeros(N_JOB, np.int64),
+            "call_x": np.zeros(arguments, number),
+            "call_y": np.zeros(values, number),
         }

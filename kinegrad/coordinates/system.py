@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinegrad.laws import Calls
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
 
@@ -50,6 +51,11 @@ class System:
     markers : dict "body.marker" -> number of the marker
     rho : (r,) array
         Values of the independent parameters.
+    body_point : str
+        In joint coordinates: the point at which the motion of each body is taken, "origin" or "com".
+    bodies : callable
+        ``bodies(system, work)`` gives A, r, V, a of the bodies in the order of the model: orientation and origin of their
+        frames, motion about the global origin and its rate, after OBSERVE.
     """
 
     model: object
@@ -72,6 +78,8 @@ class System:
     cut: tuple[str, ...] = ()
     index: dict[tuple[str, str], int] = field(default_factory=dict)
     euler: dict[str, tuple[int, float]] = field(default_factory=dict)
+    body_point: str = "origin"
+    bodies: Callable | None = None
 
     @property
     def n(self) -> int:
@@ -173,6 +181,32 @@ class Workspace:
         }
         self.arrays = arrays
         self.context = system.layout.context(arrays)
+        self.calls = self._calls()
+
+    def _calls(self) -> Calls | None:
+        """Functions that are laws of the model, put where kernels find them."""
+        from kinegrad.kernels.jit import JIT
+        from kinegrad.kernels.products import STATUS
+        from kinegrad.kernels.status import CALLBACK_FAILED
+
+        laws = self.system.tables["packed"].calls
+        if not laws:
+            return None
+        flag = self.arrays["flag"]
+
+        def failed():
+            flag[STATUS] = CALLBACK_FAILED
+
+        calls = Calls(laws, self.arrays, failed)
+        if JIT:
+            self.arrays["callback"][:] = calls.addresses()
+        self.context.calls = calls
+        return calls
+
+    def check_calls(self) -> None:
+        """Raise what a function of the model raised."""
+        if self.calls is not None:
+            self.calls.check()
 
     def _tables(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict[str, np.ndarray]:
         """Tables and scratch of the set, made once for each pattern of directions and wanted slots."""
@@ -216,4 +250,5 @@ class Workspace:
 
         self._link(which)
         call_from_python(self.system.functions[which], self.context)
+        self.check_calls()
         return int(self.arrays["flag"][STATUS])

@@ -33,7 +33,9 @@ class Ali3p(Scheme):
         return 5 * self.system.n + 3 * self.system.m
 
     def begin(self, work):
-        work["dv"][:] = work["ap"]  # nothing to extrapolate yet
+        """There are no steps before the state of the workspace from which the next could be extrapolated."""
+        for before, now in (("dv", "ap"), ("da", "ap"), ("yp", "lam"), ("yv", "lam")):
+            work[before][:] = work[now]
 
     def keep(self, work, row):
         n, m = self.system.n, self.system.m
@@ -47,6 +49,7 @@ class Ali3p(Scheme):
             work[k][:] = row[i * n : (i + 1) * n]
         for i, k in enumerate(("lam", "sv", "sa")):
             work[k][:m] = row[5 * n + i * m : 5 * n + (i + 1) * m]
+        Ali3p.begin(self, work)
 
     def motion(self, traj):
         n, m = self.system.n, self.system.m

@@ -10,6 +10,7 @@ from kinegrad.dynamics.acceleration_level import (
 )
 from kinegrad.dynamics.ali3p import Ali3pNewmark
 from kinegrad.dynamics.matrix_r import MatrixRNewmark, MatrixRRungeKutta4, MatrixRRungeKutta54
+from kinegrad.dynamics.recursive import RecursiveNewmark, RecursiveRungeKutta4, RecursiveRungeKutta54
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.syntax import Expression
@@ -34,6 +35,11 @@ SCHEMES = {
     ("penalty", "generalized-alpha"): AccelerationLevelNewmark,
     ("penalty", "rk4"): AccelerationLevelRungeKutta4,
     ("penalty", "rk54"): AccelerationLevelRungeKutta54,
+    ("recursive", "newmark"): RecursiveNewmark,
+    ("recursive", "hht"): RecursiveNewmark,
+    ("recursive", "generalized-alpha"): RecursiveNewmark,
+    ("recursive", "rk4"): RecursiveRungeKutta4,
+    ("recursive", "rk54"): RecursiveRungeKutta54,
 }
 WHY_NOT = {
     ("ali3p", "rk4"): "ali3p solves for positions at the end of each step and needs an implicit integrator",
@@ -45,7 +51,7 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
     """The scheme of a formulation and an integrator on a system; refuses combinations that do not exist."""
     key = formulation.type, integrator.type
     if key not in SCHEMES:
-        can = sorted({i for f, i in SCHEMES if f == formulation.type})
+        can = [i for f, i in SCHEMES if f == formulation.type]
         offered = sorted({f for f, _ in SCHEMES})
         if not can:
             raise KinegradError(
@@ -53,7 +59,7 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
             )
         reason = WHY_NOT.get(key, f"{integrator.type!r} is not available with it")
         raise KinegradError(
-            f"{formulation.type} with {integrator.type}: {reason}. Use {' or '.join(can)} with {formulation.type}."
+            f"{formulation.type} with {integrator.type}: {reason}. Use {', '.join(can)} with {formulation.type}."
         )
     return SCHEMES[key](system, options_of(formulation, integrator, system))
 

@@ -1,7 +1,7 @@
 """Dense factorisations and solves without allocation, for systems of a few to a few hundred unknowns.
 
 Matrices are kept by rows.  Right-hand sides go four at a time, as (n, 4) arrays of which the last index is contiguous:
-a row of them is a tuple of four numbers that stays in registers.  Factors overwrite the matrix.  Beyond `LAPACK_FROM`
+a row of them is one vector of the machine (`kinegrad.kernels.lanes`).  Factors overwrite the matrix.  Beyond `LAPACK_FROM`
 unknowns LAPACK computes them, in the same storage, so the solves need not know.  (Solves by `dtrsm` were measured too:
 they gain nothing below 64 unknowns.)  The transpose is the plain one: a complex step passes through every function
 when it runs uncompiled, and pivots are chosen by real parts.
@@ -12,6 +12,7 @@ from math import isfinite
 import numpy as np
 
 from kinegrad.kernels.jit import JIT, entry, kernel, real, sqrt
+from kinegrad.kernels.lanes import load4, spread4, store4
 from kinegrad.kernels.lapack import getrf, potrf
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 
@@ -36,28 +37,25 @@ def _pivot_status(pivot, scale):
 @kernel
 def get4(X, i):
     """Row i of X."""
-    return (X[i, 0], X[i, 1], X[i, 2], X[i, 3])
+    return load4(X, i, 0)
 
 
 @kernel
 def put4(X, i, a):
     """Row i of X = a."""
-    X[i, 0] = a[0]
-    X[i, 1] = a[1]
-    X[i, 2] = a[2]
-    X[i, 3] = a[3]
+    store4(X, i, 0, a)
 
 
 @kernel
 def mul4(s, a):
     """s a."""
-    return (s * a[0], s * a[1], s * a[2], s * a[3])
+    return s * a
 
 
 @kernel
 def axpy4(s, a, b):
     """s a + b."""
-    return (s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2], s * a[3] + b[3])
+    return s * a + b
 
 
 @kernel
@@ -346,7 +344,7 @@ def kkt_solve4(T, J, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y,
         Scratch.
     """
     m = J.shape[0]
-    zero = (0.0, 0.0, 0.0, 0.0)
+    zero = spread4(0.0)
     for i in range(n):
         put4(X, i, zero)
     for l in range(m):

@@ -181,13 +181,16 @@ class Context:
     pointer : int or Context
         What entries take; valid as long as this object lives.  Uncompiled it is the object itself.
     arrays : tuple of arrays
+    calls : object or None
+        Uncompiled, the functions of users that laws call (`kinegrad.laws`).
     """
 
     def __init__(self, arrays):
         self.arrays = tuple(arrays)
+        self.calls = None
         self._words = np.zeros((len(self.arrays), _WORDS), dtype=np.int64)
         for words, array in zip(self._words, self.arrays, strict=True):
-            words[0] = array.ctypes.data
+            words[0] = array.__array_interface__["data"][0]
             words[1 : 1 + array.ndim] = array.shape
 
     @property

@@ -36,24 +36,61 @@ def _shortest_spring(system: System, work: Workspace) -> str:
 
 def _broken_law(system: System, work: Workspace) -> str:
     """The first force with an expression whose value is not finite though its inputs are."""
-    from kinegrad.kernels.tape import run_tape_entry
-
-    forces = system.model.forces.items()
-    names = [name for name, force in forces if not isinstance(force, Gravity) and not _between(force)]
-    scalars, s, t = work["sc"], work["s"], work["par"][TIME]
-    for name, law in zip(names, work["law"], strict=True):
-        inputs = scalars[work["ins"][law["in0"] : law["in1"]]]
-        slots = s[work["slots"][law["sl0"] : law["sl1"]]]
-        w = _spline_value(work, law["w"], t)
-        given = np.concatenate([inputs["u"], inputs["ud"], inputs["udd"], [t, w], slots])
-        constants = work["const"][law["q0"] : law["r0"]]
-        code = work["code"][law["c0"] : law["e0"]]
-        registers = np.concatenate([given, constants, np.zeros(len(code), s.dtype)])
-        run_tape_entry(np.ascontiguousarray(code), len(code), registers)
-        outputs = work["outs"][law["o0"] : law["o0"] + law["t1"] - law["t0"]]
-        if np.isfinite(given).all() and not np.isfinite(registers[outputs]).all():
+    for name, law in zip(_law_names(system), work["law"], strict=True):
+        if np.isfinite(_inputs(work, law)).all() and not np.isfinite(run_law(work, law, law["t1"] - law["t0"])).all():
             return name
     return ""
+
+
+def force_without_derivative(system: System, work: Workspace) -> str:
+    """The first force given by an expression that has no derivative at the state at hand; empty when all have."""
+    for name, law in zip(_law_names(system), work["law"], strict=True):
+        targets, inputs, slots = (law[f"{k}1"] - law[f"{k}0"] for k in ("t", "in", "sl"))
+        if not np.isfinite(run_law(work, law, targets * (2 + 2 * inputs + slots), tape=1)).all():
+            return name
+    return ""
+
+
+def _law_names(system: System) -> list[str]:
+    """Names of the forces that are given by expressions, in the order of their table."""
+    forces = system.model.forces.items()
+    return [name for name, force in forces if not isinstance(force, Gravity) and not _between(force)]
+
+
+def _inputs(work: Workspace, law) -> np.ndarray:
+    """The registers that are given to the tapes of an expression element."""
+    inputs = work["sc"][work["ins"][law["in0"] : law["in1"]]]
+    t = work["par"][TIME]
+    w = _spline_value(work, law["w"], t)
+    slots = work["s"][work["slots"][law["sl0"] : law["sl1"]]]
+    return np.concatenate([inputs["u"], inputs["ud"], inputs["udd"], [t, w], slots])
+
+
+def run_law(work: Workspace, law, outputs: int, tape: int = 0) -> np.ndarray:
+    """The first outputs of a tape of an expression element; tape 0: covectors of a force, or Phi, Phi_t, Phi_u of a row."""
+    given = _inputs(work, law)
+    return _tape(work, law, tape, np.concatenate([given, _called(work, law, given)]), outputs)
+
+
+def _tape(work: Workspace, law, k: int, given: np.ndarray, count: int) -> np.ndarray:
+    """The first `count` outputs of tape k of an element."""
+    from kinegrad.kernels.tape import run_tape_entry
+
+    constants = work["const"][law[f"q{k}"] : law[f"r{k}"]]
+    code = np.ascontiguousarray(work["code"][law[f"c{k}"] : law[f"e{k}"]])
+    registers = np.concatenate([given, constants, np.zeros(len(code), given.dtype)])
+    run_tape_entry(code, len(code), registers)
+    return registers[work["outs"][law[f"o{k}"] : law[f"o{k}"] + count]]
+
+
+def _called(work: Workspace, law, given: np.ndarray) -> np.ndarray:
+    """Values of the function of a law, and zeros for their partials; nothing without one."""
+    if law["fn"] < 0:
+        return given[:0]
+    x = _tape(work, law, 2, given, law["na"])
+    out = np.zeros(law["nc"] * (1 + law["na"]), given.dtype)
+    out[: law["nc"]] = work.calls.values(law["fn"], x)
+    return out
 
 
 def _spline_value(work: Workspace, number: int, t: float) -> float:

@@ -18,8 +18,10 @@ from kinegrad.errors import AssemblyError, KinegradError, SimulationError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics.culprits import culprit
+from kinegrad.kinematics.decoupled import MANY, solved_by_blocks
 
 RANK_TOLERANCE = 1e-9
+MOST_SUGGESTED = 3  # degrees of freedom, to a model that gives too few
 POSITION_TOLERANCE = 1e-13
 ACCEPTED = 1e-9  # a residual above this is not assembled
 MAX_ITERATIONS = 60
@@ -29,13 +31,23 @@ def least_squares(A, B):
     """Least-squares solution of least norm, and the rank."""
     one = B.ndim == 1
     B = B[:, None] if one else B
+    X, rank = solved_by_blocks(_least_squares, A, B) if A.shape[1] >= MANY else _least_squares(A, B)
+    return (X[:, 0] if one else X), int(rank)
+
+
+def _least_squares(A, B):
     if np.iscomplexobj(A) or np.iscomplexobj(B):
         from kinegrad.kernels.linalg import least_squares as solve  # by plain transposes: complex steps pass through
 
-        X, rank = solve(np.ascontiguousarray(A), np.ascontiguousarray(B), RANK_TOLERANCE)
-    else:
-        X, _, rank, _ = np.linalg.lstsq(A, B, rcond=RANK_TOLERANCE)
-    return (X[:, 0] if one else X), int(rank)
+        return solve(np.ascontiguousarray(A), np.ascontiguousarray(B), RANK_TOLERANCE)
+    X, _, rank, _ = np.linalg.lstsq(A, B, rcond=RANK_TOLERANCE)
+    return X, rank
+
+
+def refined(A, B):
+    """Least-squares solution of least norm, refined once."""
+    X, _ = least_squares(A, B)
+    return X + least_squares(A, B - A @ X)[0]
 
 
 def wrap(x):
@@ -57,15 +69,18 @@ def _targets(system: System, work: Workspace, which: str) -> np.ndarray:
     return np.array([work["s"][getattr(f, which)] for f in system.freedoms], work["s"].dtype)
 
 
-def _residual(system: System, work: Workspace, z0: np.ndarray) -> np.ndarray:
+def _residual(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> np.ndarray:
+    """Phi, and what the degrees of freedom lack of z0 unless that is None."""
     work["flag"][FREEDOMS] = 1
     status = work.call(EVALUATE)
     if status != OK:
         who = culprit(system, work, status)
         raise AssemblyError(
-            f"The starting position cannot be evaluated: {WORDS[status]}{who and f' ({who})'}. "
+            f"The position {when} cannot be evaluated: {WORDS[status]}{who and f' ({who})'}. "
             "Move the poses of the bodies apart."
         )
+    if z0 is None:
+        return work["Phi"][: system.m].copy()
     r = work["Phi"].copy()
     r[system.m :] -= z0
     for i, freedom in enumerate(system.freedoms):
@@ -81,19 +96,28 @@ def solve_position(system: System, work: Workspace) -> int:
         k = _coordinate_of(system, freedom)
         if k is not None:
             work["q"][k] = z
-    residual = _residual(system, work, z0)
+    return _assembled(system, work, z0, "at the start")
+
+
+def close_position(system: System, work: Workspace, when: str) -> int:
+    """The position nearest to q in the workspace at which the constraints hold; returns the number of iterations."""
+    return _assembled(system, work, None, when)
+
+
+def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
+    residual = _residual(system, work, z0, when)
     if not len(residual):
         return 0
     polished = False
     for iteration in range(MAX_ITERATIONS):
         if not np.isfinite(residual).all():
-            raise AssemblyError(_not_assembled(system, residual, iteration))
-        step, _ = least_squares(work["J"], -residual)
+            raise AssemblyError(_not_assembled(system, residual, iteration, when))
+        step, _ = least_squares(work["J"][: len(residual)], -residual)
         q = work["q"].copy()
         size, factor = np.linalg.norm(residual.real), 1.0
         while True:
             work["q"][:] = q + factor * step
-            trial = _residual(system, work, z0)
+            trial = _residual(system, work, z0, when)
             if np.linalg.norm(trial.real) <= max(size, 1e-12) or factor < 1e-3:
                 break
             factor *= 0.5
@@ -108,7 +132,7 @@ def solve_position(system: System, work: Workspace) -> int:
         if factor < 1e-3 and np.abs(residual.real).max() > ACCEPTED:
             break
     if np.abs(residual.real).max() > ACCEPTED:
-        raise AssemblyError(_not_assembled(system, residual, iteration + 1))
+        raise AssemblyError(_not_assembled(system, residual, iteration + 1, when))
     return iteration + 1
 
 
@@ -122,14 +146,29 @@ def _coordinate_of(system: System, freedom) -> int | None:
     return None
 
 
-def _not_assembled(system: System, residual: np.ndarray, iterations: int) -> str:
+def _not_assembled(system: System, residual: np.ndarray, iterations: int, when: str) -> str:
     names = [*system.row_names, *(f.name for f in system.freedoms)]
     size = np.abs(np.where(np.isfinite(residual.real), residual.real, np.inf))
     worst = int(size.argmax())
     return (
-        f"The mechanism cannot be assembled at the start: {names[worst]!r} is off by {size[worst]:.3g} after {iterations} "
+        f"The mechanism cannot be assembled {when}: {names[worst]!r} is off by {size[worst]:.3g} after {iterations} "
         "iterations. Check the lengths and the values of degrees_of_freedom, or give poses nearer to an assembled position."
     )
+
+
+def _suggestion(system: System, J: np.ndarray) -> str:
+    """A few coordinates that may be added to the freedoms given; empty when none are missing or none has a name."""
+    rows, found = J, []
+    rank = least_squares(rows, np.zeros((len(rows), 1)))[1] if len(rows) else 0
+    for k, name in enumerate(system.coordinates):
+        if rank == system.n or len(found) == MOST_SUGGESTED:
+            break
+        more = np.vstack([rows, np.eye(system.n)[k]])
+        higher = least_squares(more, np.zeros((len(more), 1)))[1]
+        if higher > rank and name.rpartition(".")[2] not in ("e0", "e1", "e2", "e3"):
+            rows, rank = more, higher
+            found.append(name)
+    return f", such as {', '.join(found)}" if found else ""
 
 
 def check_freedoms(system: System, work: Workspace) -> None:
@@ -143,7 +182,7 @@ def check_freedoms(system: System, work: Workspace) -> None:
     if len(given) != dof:
         raise AssemblyError(
             f"The mechanism has {dof} degrees of freedom and degrees_of_freedom gives {len(given)} ({names}); "
-            f"{'add' if len(given) < dof else 'remove'} {abs(dof - len(given))}."
+            f"{'add' if len(given) < dof else 'remove'} {abs(dof - len(given))}{_suggestion(system, J)}."
         )
     if dof and least_squares(J, np.zeros((len(J), 1)))[1] < system.n:
         raise AssemblyError(
@@ -157,8 +196,7 @@ def solve_velocity(system: System, work: Workspace) -> None:
     check_freedoms(system, work)
     right = -work["Phi_t"]
     right[system.m :] += _targets(system, work, "velocity")
-    v, _ = least_squares(work["J"], right)
-    v += least_squares(work["J"], right - work["J"] @ v)[0]
+    v = refined(work["J"], right)
     residual = work["J"] @ v - right
     worst = int(np.abs(residual.real).argmax()) if len(residual) else 0
     if len(residual) and np.abs(residual[worst].real) > 1e-8 * max(1.0, np.abs(v).max()):
@@ -233,16 +271,11 @@ class StartDerivatives:
         for i, freedom in enumerate(self.system.freedoms):
             right[m + i] += w["ds"][:, freedom.position]
             right_v[m + i] += w["ds"][:, freedom.velocity]
-        q = self._least_squares(K, right)
-        v = self._least_squares(K, right_v - w["Phid_z"][:, :n] @ q)
+        q = refined(K, right)
+        v = refined(K, right_v - w["Phid_z"][:, :n] @ q)
         R1 = -(w["R_z"][:, :n] @ q + w["C"] @ v + w["R_z"][:, n:])
         R2 = -(w["Phidd_z"][:m, :n] @ q + 2.0 * w["Phid_z"][:m, :n] @ v + w["Phidd_z"][:m, n:])
         return q, v, self._constrained(R1, R2)[0]
-
-    @staticmethod
-    def _least_squares(K, B):
-        X = least_squares(K, B)[0]
-        return X + least_squares(K, B - K @ X)[0]
 
     def adjoint(self, Q, V, A, rows, weights) -> None:
         """Adds to psi_s what the adjoints Q, V, A (n, o) of q, v, a and `rows` (r, o) of Phidd_s at the start give (KIN-5)."""
@@ -255,9 +288,9 @@ class StartDerivatives:
         V = V - w["C"].T @ U - 2.0 * w["Phid_z"][:m, :n].T @ B
         Q = Q - w["R_z"][:, :n].T @ U - w["Phidd_z"][:m, :n].T @ B
         KT = np.ascontiguousarray(w["Phi_z"][:, :n].T)
-        D = self._least_squares(KT, V)
+        D = refined(KT, V)
         Q = Q - w["Phid_z"][:, :n].T @ D
-        P = self._least_squares(KT, Q)
+        P = refined(KT, Q)
         w["eta_v"][:] = 0.0
         w["eta_a"][:] = 0.0
         w["ya"][:] = 0.0

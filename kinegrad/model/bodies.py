@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag, WithJsonSchema, model_validator
 
 from kinegrad.model.element import Element
+from kinegrad.model.shapes import ShapeOrShapes
 from kinegrad.model.values import (
     NOTHING,
     TABLE,
@@ -17,6 +18,8 @@ from kinegrad.model.values import (
     Vector6,
     show,
 )
+
+SHAPE = "what it looks like in the animated page: {type, ...}, or a list of these"
 
 
 class PointMarker(Element):
@@ -141,9 +144,11 @@ class Body(Element):
     point_masses: Annotated[dict[str, PointMass], TABLE, AfterValidator(FrozenDict)] = Field(
         FrozenDict(), description="masses at points, added to the body"
     )
+    shape: ShapeOrShapes | None = Field(None, description=SHAPE)
 
 
 class Ground(Element):
     """The body that does not move; its frame is the global frame."""
 
     markers: Markers = Field(FrozenDict(), description="points, vectors and frames fixed in the ground")
+    shape: ShapeOrShapes | None = Field(None, description=SHAPE)

@@ -19,6 +19,7 @@ from kinegrad.model.element import Element, dotted
 from kinegrad.model.evaluation import Evaluation
 from kinegrad.model.forces import Spline, Spring
 from kinegrad.model.joints import AxisJoint, Cardan, Link, Planar, as_pair, is_pair
+from kinegrad.model.shapes import Box, Cylinder, shapes_of
 from kinegrad.model.simulation import HHT, GeneralizedAlpha, Newmark, Simulation
 from kinegrad.model.values import show
 
@@ -53,6 +54,7 @@ class _Values:
 
     def findings(self) -> Iterator[tuple[tuple, str]]:
         yield from self.markers(("ground",), self.model.ground.markers)
+        yield from self.shapes(("ground",), self.model.ground)
         for name, body in self.model.bodies.items():
             yield from self.body(("bodies", name), body)
         for name, joint in self.model.joints.items():
@@ -89,6 +91,7 @@ class _Values:
             yield (*path, "mass"), f"is {self.found(body.mass)}; {POSITIVE}"
         yield from self.inertia((*path, "inertia"), body.inertia)
         yield from self.markers(path, body.markers)
+        yield from self.shapes(path, body)
         if isinstance(body.pose, Pose):
             x_axis, z_axis = body.pose.x_axis or (1.0, 0.0, 0.0), body.pose.z_axis or (0.0, 0.0, 1.0)
             yield from self.frame((*path, "pose"), x_axis, z_axis)
@@ -134,6 +137,19 @@ class _Values:
                 (*path, "x_axis"),
                 f"is {self.shown(x_axis)}, along the z axis {self.shown(z_axis)}; give another z_axis.",
             )
+
+    def shapes(self, path: tuple, body: Element) -> Iterator[tuple[tuple, str]]:
+        for i, shape in enumerate(shapes_of(body)):
+            place = (*path, "shape", i) if isinstance(body.shape, tuple) else (*path, "shape")
+            for key in ("radius", "length", "scale"):
+                if getattr(shape, key, None) is not None:
+                    yield from self.positive((*place, key), getattr(shape, key))
+            if isinstance(shape, Box):
+                for k, edge in enumerate(shape.size):
+                    yield from self.positive((*place, "size", k), edge)
+                yield from self.frame(place, shape.x_axis, shape.z_axis)
+            elif isinstance(shape, Cylinder):
+                yield from self.direction((*place, "axis"), shape.axis)
 
     # --- joints, forces, constraints ---
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kinegrad.errors import ExpressionError, ModelError
 from kinegrad.expressions.graph import Graph, scalarise_number
 from kinegrad.expressions.syntax import RESERVED, Expression
+from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.check_values import find_in_values_of
 from kinegrad.model.constraints import Angle, Dot, Driver, FloatingStart, Freedom, Guidance, Linear, Objective
@@ -21,6 +22,7 @@ from kinegrad.model.evaluation import Evaluation
 from kinegrad.model.forces import Force, Spline, Torque
 from kinegrad.model.names import Reference
 from kinegrad.model.parameters import Parameters
+from kinegrad.model.shapes import shapes_of
 from kinegrad.model.values import identifier_problem, show
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def find(model: Model, broken: Broken) -> list[Finding]:
         checks.parameters,
         checks.design_and_variants,
         checks.markers,
+        checks.shapes,
         checks.measured,
         checks.starts,
         checks.driven_twice,
@@ -182,6 +185,20 @@ class Checks:
         elif wanted == "vector" and kind != "vector":
             self.add(path, f"names {name!r}, which is a {kind}; name a vector, written {{vector: [x, y, z]}}.")
         return body
+
+    def shapes(self):
+        """Markers named by shapes are points of their body, two different ones."""
+        holders = {("ground",): self.model.ground} | {("bodies", n): body for n, body in self.model.bodies.items()}
+        for path, holder in holders.items():
+            for i, shape in enumerate(shapes_of(holder)):
+                place = (
+                    (*path, "shape", i, "between") if isinstance(holder.shape, tuple) else (*path, "shape", "between")
+                )
+                ends = getattr(shape, "between", None) or ()
+                for k, name in enumerate(ends):
+                    self.marker((*place, k), f"{path[-1]}.{name}", "point")
+                if len(ends) == 2 and ends[0] == ends[1]:
+                    self.add(place, f"names the marker {ends[0]!r} twice; name two markers.")
 
     def measured(self):
         """Measures named by forces, constraints and drivers exist."""
@@ -390,6 +407,9 @@ def _within(path: tuple, value: Any) -> Iterator[tuple[tuple, Expression]]:
     elif isinstance(value, dict):
         for key, entry in value.items():
             yield from _within((*path, key), entry)
+    elif isinstance(value, Law):
+        for i, entry in enumerate(value.inputs):
+            yield (*path, "arguments", i), entry
     elif isinstance(value, Element):
         for key in type(value).model_fields:
             yield from _within((*path, key), getattr(value, key))

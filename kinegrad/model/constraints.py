@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from kinegrad.model.element import Element
 from kinegrad.model.forces import both_or_none
 from kinegrad.model.values import (
+    OR_LAW,
     TABLE,
     FrozenDict,
     MarkerName,
@@ -153,8 +154,10 @@ Start = Annotated[
 class Objective(Element):
     """A number that a whole motion gives: an integral over time, or a value at the end."""
 
-    integral: Number | None = Field(None, description="expression that is integrated from 0 to t_end")
-    final: Number | None = Field(None, description="expression whose value at t_end is taken")
+    integral: Annotated[Number | None, OR_LAW] = Field(
+        None, description="expression that is integrated from 0 to t_end"
+    )
+    final: Annotated[Number | None, OR_LAW] = Field(None, description="expression whose value at t_end is taken")
 
     @model_validator(mode="after")
     def _one_form(self):

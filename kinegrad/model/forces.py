@@ -10,8 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from kinegrad.laws import Law
 from kinegrad.model.element import Element
 from kinegrad.model.values import (
+    OR_LAW,
     Constants,
     MarkerName,
     MarkerPair,
@@ -68,13 +70,13 @@ class AtOrActsOn(Load):
     at: MarkerName | None = Field(None, description="the marker of the body it acts on, written body.marker")
     frame: Literal["ground", "body"] = Field("ground", description="whose axes the three components refer to")
     acts_on: MeasureName | None = Field(None, description=ACTS_ON)
-    value: NumberOrVector3 = Field(description="three numbers with at, one with acts_on")
+    value: Annotated[NumberOrVector3, OR_LAW] = Field(description="three numbers with at, one with acts_on")
 
     @model_validator(mode="after")
     def _one_form(self):
         if (self.at is None) == (self.acts_on is None):
             raise ValueError(f"has {both_or_none(self, 'at', 'acts_on')}; give one of them.")
-        if self.at is not None and not isinstance(self.value, tuple):
+        if self.at is not None and not isinstance(self.value, tuple | Law):
             raise ValueError(f"acts at a marker with the value {show(self.value)}; give three components [x, y, z].")
         if self.acts_on is not None and isinstance(self.value, tuple):
             raise ValueError(f"acts on a measure with {len(self.value)} values; give one number or expression.")

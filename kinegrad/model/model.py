@@ -11,6 +11,7 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from kinegrad.errors import ModelError, Problem
 from kinegrad.expressions.syntax import Expression
+from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.bodies import Body, Ground
 from kinegrad.model.constraints import CONSTRAINTS, Driver, Linear, Objective, Start
@@ -111,7 +112,9 @@ class Model:
         Parameters that a gradient is taken by unless others are named.
     variants : Section of {parameter: value}
     ground : Ground
-    bodies, joints, forces, constraints, measures, drivers, degrees_of_freedom, objectives : Section
+    bodies : Section of Body
+        The others are alike: `joints`, `forces`, `constraints`, `measures`, `drivers`, `degrees_of_freedom`,
+        `objectives`.
     simulation : Simulation
     """
 
@@ -168,6 +171,12 @@ class Model:
         counts = ", ".join(f"{len(getattr(self, key))} {key}" for key in ("bodies", "joints", "forces", "parameters"))
         return f"<Model {self.title!r}: {counts}>"
 
+    def _repr_html_(self) -> str:
+        """A summary for notebooks, with a picture."""
+        from kinegrad.model.display import model_html
+
+        return model_html(self)
+
     # --- files ---
 
     @classmethod
@@ -193,6 +202,7 @@ class Model:
 
     def to_dict(self) -> dict:
         """The document that describes the model: dicts, lists, texts and numbers."""
+        _refuse_functions(self)
         document: dict[str, Any] = {"kinegrad": VERSION}
         for key in KEYS:
             plain = to_plain(getattr(self, key))
@@ -333,9 +343,26 @@ class Broken:
         return name in self.names or not self.lost.isdisjoint(("parameters", "bodies", "joints", "measures"))
 
 
+def _refuse_functions(model: Model) -> None:
+    """Raise for each function in the model, which a file cannot hold."""
+    problems = []
+    for section, word in (("forces", "force"), ("objectives", "objective")):
+        for name, element in getattr(model, section).items():
+            laws = [value for _, value in element if isinstance(value, Law)]
+            if laws:
+                text = (
+                    f"{word} {name!r} is the function {laws[0].name}, which a model file cannot hold; write it as an "
+                )
+                problems.append(Problem(text + "expression, or keep the model in Python.", f"{section}.{name}"))
+    if problems:
+        raise ModelError(*problems)
+
+
 def _names_in(value: Any) -> frozenset[str]:
     if isinstance(value, Expression):
         return value.names
+    if isinstance(value, Law):
+        return _names_in(value.inputs)
     if isinstance(value, tuple):
         return frozenset().union(*map(_names_in, value))
     return frozenset()

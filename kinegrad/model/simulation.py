@@ -98,6 +98,11 @@ class Recursive(Stabilised):
 class Integrator(Element):
     """How time advances."""
 
+    @property
+    def order(self) -> int:
+        """The power of the step that the error falls with."""
+        return 2
+
 
 class Newmark(Integrator):
     """Newmark's method; the trapezoidal rule by default."""
@@ -105,6 +110,10 @@ class Newmark(Integrator):
     type: Literal["newmark"] = "newmark"
     beta: Number = Field(0.25, description="weight of the new acceleration in the position")
     gamma: Number = Field(0.5, description="weight of the new acceleration in the velocity")
+
+    @property
+    def order(self) -> int:
+        return 2 if self.gamma == 0.5 else 1
 
 
 class HHT(Integrator):
@@ -126,12 +135,20 @@ class RungeKutta4(Integrator):
 
     type: Literal["rk4"] = "rk4"
 
+    @property
+    def order(self) -> int:
+        return 4
+
 
 class RungeKutta54(Integrator):
     """Explicit Runge-Kutta 5(4) with error control."""
 
     type: Literal["rk54"] = "rk54"
     tolerance: Number = Field(1e-8, description="error allowed in a step")
+
+    @property
+    def order(self) -> int:
+        return 5
 
 
 FORMULATIONS = {
@@ -141,6 +158,7 @@ INTEGRATORS = {
     kind.model_fields["type"].default: kind for kind in (Newmark, HHT, GeneralizedAlpha, RungeKutta4, RungeKutta54)
 }
 COORDINATES = ("joint", "natural", "reference-point")
+BODY_POINTS = ("origin", "com")
 
 
 class Simulation(Element):
@@ -152,8 +170,8 @@ class Simulation(Element):
         None, description="interval of the results that are kept [s]; each step when absent"
     )
     coordinates: Literal["joint", "natural", "reference-point"] = Field("joint", description="the coordinate set")
-    body_point: Literal["com", "origin"] = Field(
-        "com", description="joint set: the point that carries each body's motion"
+    body_point: Literal["origin", "com"] = Field(
+        "origin", description="joint set: the point at which each body's motion is taken"
     )
     formulation: by_type(FORMULATIONS) = Field(
         default_factory=ALI3P, description="what is solved in a step: {type, options}"

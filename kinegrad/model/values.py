@@ -11,16 +11,23 @@ import math
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, WithJsonSchema
+from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, WithJsonSchema, WrapValidator
 
 from kinegrad.errors import ExpressionError
 from kinegrad.expressions.syntax import Expression
+from kinegrad.laws import Law
 
 PLAIN_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 PARAMETER = re.compile(rf"{IDENTIFIER.pattern}(\[[0-9]{{1,9}}\])?", re.ASCII)
 MARKER = re.compile(rf"{IDENTIFIER.pattern}\.{IDENTIFIER.pattern}", re.ASCII)
 MEASURE = re.compile(rf"{IDENTIFIER.pattern}(\.{IDENTIFIER.pattern}){{0,2}}", re.ASCII)
+
+
+NO_LAW_HERE = (
+    "a function, which is allowed only as the value of a force or torque (all of it, as law(...)) and in objectives; "
+    "give a number or an expression here."
+)
 
 
 def show(value: Any) -> str:
@@ -52,6 +59,8 @@ def printable(text: str) -> str:
 
 def to_number(value: Any) -> float | Expression:
     """`value` as a float, or as an Expression when it is a text that is more than a plain number."""
+    if isinstance(value, Law) or callable(value):
+        raise ValueError(f"is {show(value)}, {NO_LAW_HERE}")
     if isinstance(value, str) and not PLAIN_NUMBER.fullmatch(value):
         value = _parse(value)
     if isinstance(value, Expression):
@@ -213,6 +222,9 @@ ConstantOrConstants = Annotated[
     | Annotated[tuple[Constant, ...], list_of(None, "a list of numbers"), Tag("<list>")],
     Discriminator(lambda value: "<list>" if _is_list(value) else "<number>"),
 ]
+
+#: In Python a law of functions may stand here too; a file cannot hold one.
+OR_LAW = WrapValidator(lambda value, handler: value if isinstance(value, Law) else handler(value))
 
 MarkerName = Annotated[
     str,

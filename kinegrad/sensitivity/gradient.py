@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -22,6 +23,7 @@ METHODS = ("direct", "discrete-adjoint")
 TIGHT = 1e-16
 ROUNDS = 50  # Newton iterations allowed, at least
 SEGMENTS = 50
+MOMENTS = 200  # times at which a history is kept
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ class Gradient:
         Processor time of everything, the simulation included.
     simulation_cpu_s : float
         Processor time of the plain simulation the motion came from.
+    history_t : (k,) array or None
+        With `history`: times.
+    history : (k, objectives, parameters) array or None
+        With `history`: the gradient of the integrals up to these times; NaN for objectives taken at the end.
     """
 
     method: str
@@ -50,6 +56,8 @@ class Gradient:
     cpu_s: float
     simulation_cpu_s: float
     by_slot: np.ndarray | None = None
+    history_t: np.ndarray | None = None
+    history: np.ndarray | None = None
 
     def __getitem__(self, key: tuple[str, str]) -> float:
         objective, parameter = key
@@ -83,6 +91,21 @@ class Gradient:
             out[name] = row
         return out
 
+    def plot(self, path: str | Path | None = None):
+        """A matplotlib figure: relative sensitivities as bars and, with `history`, the gradient by time.
+
+        It is also written to `path` when one is given (png, pdf or svg).
+        """
+        from kinegrad.plots import plot_gradient
+
+        return plot_gradient(self, path)
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        from kinegrad.display import gradient_html
+
+        return gradient_html(self)
+
 
 def gradient(
     motion: Motion,
@@ -92,16 +115,22 @@ def gradient(
     progress: Callable[[float], None] | None = None,
     tighten: bool = True,
     every_slot: bool = False,
+    history: bool = False,
 ) -> Gradient:
     """Gradient of the objectives of `motion` by the parameters `wrt` (default: the model's design).
 
     With `every_slot` a discrete adjoint also gives the derivatives by every number of the model (`Gradient.by_number`).
+    With `history` direct differentiation also keeps how the gradient of integrals grows in time (`Gradient.history`).
 
     The simulation is run again with Newton iterations to rounding, unless `motion` was made so or `tighten` is False:
     the derivative is that of the discrete scheme, and an unconverged step would show in its seventh digit.
     """
     if method not in METHODS:
         raise KinegradError(f"{method!r} is no method; choose from {', '.join(METHODS)}.")
+    if motion.formulation is None:
+        raise KinegradError("A motion that was given or driven cannot be differentiated; simulate the model.")
+    if history and method != "direct":
+        raise KinegradError(f"history=True does not go with {method!r}, which runs backwards; use method='direct'.")
     system = motion.system
     labels = labels_of(system, wrt, every_slot)
     if not system.objectives:
@@ -125,8 +154,9 @@ def gradient(
         )
     extra = 0.0 if run is not motion else motion.cpu_s
     ds = system.directions(labels)
+    course: list[tuple[float, np.ndarray]] | None = [] if history else None
     if method == "direct":
-        matrix, by_slot = _direct(run, ds, progress), None
+        matrix, by_slot = _direct(run, ds, progress, course), None
     else:
         wanted = None if every_slot else ds.any(axis=0)
         by_slot = _adjoint(run, wanted, progress)
@@ -134,6 +164,8 @@ def gradient(
     return Gradient(
         method=method, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
         cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot if every_slot else None,
+        history_t=np.array([t for t, _ in course]) if history else None,
+        history=np.array([values for _, values in course]) if history else None,
     )  # fmt: skip
 
 
@@ -162,8 +194,7 @@ def _start_weights(motion: Motion, final: np.ndarray) -> np.ndarray:
     return np.where(final, 0.0, motion.scheme.start_weight(motion.hs))
 
 
-def _at_start(motion: Motion, ds, wanted=None) -> StartDerivatives:
-    work = motion.system.workspace(ds=ds, s=motion.s, wanted=wanted)
+def _at_start(motion: Motion, work) -> StartDerivatives:
     motion.scheme.resume(work, motion.traj[0])
     work["v"][:], work["a"][:] = work["vp"], work["ap"]
     work["par"][TIME] = motion.ts[0]
@@ -174,12 +205,12 @@ def _failed(motion: Motion, status: int, step: int) -> KinegradError:
     return KinegradError("Gradient: " + explanation(status, motion.ts[step], motion.step, motion.formulation))
 
 
-def _direct(motion: Motion, ds: np.ndarray, progress) -> np.ndarray:
-    """(o, p) derivatives by the directions ds (ALI-3, MR-3)."""
+def _direct(motion: Motion, ds: np.ndarray, progress, course: list | None = None) -> np.ndarray:
+    """(o, p) derivatives by the directions ds (ALI-3, MR-3); what they are on the way is added to `course`."""
     system, scheme = motion.system, motion.scheme
     final = _final(system)
-    begin = _at_start(motion, ds)
-    work = begin.work
+    work = system.workspace(ds=ds, s=motion.s)
+    begin = _at_start(motion, work)
     q, v, a = begin.direct()
     n = system.n
     grad = np.zeros((len(final), len(ds)))
@@ -188,14 +219,20 @@ def _direct(motion: Motion, ds: np.ndarray, progress) -> np.ndarray:
         grad[o] = weight * (g_q @ q + work["g_v"][o] @ v + work["g_a"][o] @ a + g_s)
     state = scheme.start_state(work, q, v, a)
     fn = work.functions(LINEARISE)
-    for first, last in pieces(len(motion.hs), progress):
+    if course is not None:
+        course.append((motion.ts[0], np.where(final[:, None], np.nan, 0.0 * grad)))
+    for first, last in pieces(len(motion.hs), progress, course):
         after = float(motion.hs[last]) if last < len(motion.hs) else 0.0
         status, step = scheme.direct(
             work, fn, motion.ts[first : last + 1], motion.hs[first:last], after, final,
             motion.traj[first : last + 1], motion.flags[first:last], state, grad,
         )  # fmt: skip
+        work.check_calls()
         if status != OK:
             raise _failed(motion, status, first + step)
+        if course is not None:
+            done = last == len(motion.hs)
+            course.append((motion.ts[last], grad.copy() if done else np.where(final[:, None], np.nan, grad)))
         if progress:
             progress(last / len(motion.hs))
     return grad
@@ -214,16 +251,19 @@ def _adjoint(motion: Motion, wanted: np.ndarray | None, progress) -> np.ndarray:
             work, fn, motion.ts[first : last + 1], motion.hs[first:last], after, final,
             motion.traj[first : last + 1], motion.flags[first:last], state,
         )  # fmt: skip
+        work.check_calls()
         if status != OK:
             raise _failed(motion, status, first + step)
         if progress:
             progress(1.0 - first / len(motion.hs))
-    begin = _at_start(motion, None, wanted)
-    begin.adjoint(*scheme.start_adjoint(begin.work, state, len(final)), _start_weights(motion, final))
-    return work["psi_s"] + begin.work["psi_s"]
+    begin = _at_start(motion, work)
+    begin.adjoint(*scheme.start_adjoint(work, state, len(final)), _start_weights(motion, final))
+    return work["psi_s"].copy()
 
 
-def pieces(steps: int, progress) -> list[tuple[int, int]]:
-    """Ranges of steps in which a sweep is done: one, or many when its progress is asked for."""
+def pieces(steps: int, progress, course=None) -> list[tuple[int, int]]:
+    """Ranges of steps in which a sweep is done: one, or many when its progress or its course is asked for."""
     size = steps if progress is None or steps <= 2000 else -(-steps // SEGMENTS)
+    if course is not None:
+        size = -(-steps // MOMENTS)
     return [(first, min(first + size, steps)) for first in range(0, steps, size)]

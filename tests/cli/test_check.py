@@ -303,17 +303,17 @@ def test_check_loads_only_what_it_needs_and_is_quick():
     assert min(seconds) < 4 * 1.5
 
 
-def test_a_model_with_a_screw_gets_its_structure_without_ranks(tmp_path, capsys):
+def test_a_screw_is_one_degree_of_freedom(tmp_path, capsys):
     path = tmp_path / "vice.yaml"
     path.write_text(
         "kinegrad: 1\n"
         "ground: {markers: {O: [0, 0, 0]}}\n"
         "bodies: {jaw: {mass: 1, inertia: [1, 1, 1], markers: {o: [0, 0, 0]}}}\n"
         "joints: {thread: {type: screw, between: [ground.O, jaw.o], axis: [1, 0, 0], pitch: 0.001}}\n"
+        "degrees_of_freedom: {thread.angle: {position: 0}}\n"
     )
     with pytest.raises(SystemExit) as exit:
         main(["check", str(path), "--json"])
     data = json.loads(capsys.readouterr().out)
     assert exit.value.code == 0
-    assert data["sets"] == {"joint": {"n": 1, "m": 0}} and "dof" not in data
-    assert "thread" in data["note"]
+    assert data["dof"] == 1 and data["sets"] == {"joint": {"n": 1, "m": 0, "redundant": 0}}

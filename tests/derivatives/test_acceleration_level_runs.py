@@ -14,7 +14,7 @@ from whole_runs import DRIVEN_WRT, FIVE_BAR, SLIDER_CRANK, Case, H, driven_crank
 
 from kinegrad.kernels.jit import JIT
 from kinegrad.model.model import Model
-from kinegrad.model.simulation import Index1, Newmark, Penalty, RungeKutta4, RungeKutta54
+from kinegrad.model.simulation import HHT, GeneralizedAlpha, Index1, Newmark, Penalty, RungeKutta4, RungeKutta54
 from kinegrad.sensitivity.gradient import gradient, labels_of
 
 PROCESSES = 2
@@ -72,7 +72,15 @@ def _cases() -> dict[str, Case]:
     damped = Newmark(beta=0.3025, gamma=0.6)
     five = runs["five-bar"][1]
     driven = {"wrt": DRIVEN_WRT[1::2], "t_end": 0.02, "step": 0.0055}
+    hht, generalized = HHT(alpha=-0.2), GeneralizedAlpha(rho_inf=0.3)
+    chain = runs["open chain"][1]
     return cases | {
+        "five-bar, index1, hht": Case(five_bar, formulations["index1"], hht, **five),
+        "five-bar, index1, generalized-alpha": Case(five_bar, formulations["index1"], generalized, **five),
+        "five-bar, penalty, hht": Case(five_bar, formulations["penalty"], hht, **five),
+        "five-bar, penalty, generalized-alpha": Case(five_bar, formulations["penalty"], generalized, **five),
+        "open chain, index1, hht": Case(open_chain, formulations["index1"], hht, **chain),
+        "driven, penalty, generalized-alpha": Case(driven_crank, weak, generalized, **driven),
         "five-bar, weak penalty, newmark": Case(five_bar, weak, Newmark(), **five),
         "five-bar, weak penalty, rk54": Case(five_bar, weak, integrators["rk54"], **five),
         "five-bar, index1, damped newmark": Case(five_bar, formulations["index1"], damped, **five),

@@ -17,7 +17,7 @@ import numpy as np
 from kinegrad.coordinates.joint import joint
 from kinegrad.coordinates.system import System
 from kinegrad.model.model import Model
-from kinegrad.model.simulation import ALI3P, MatrixR, Newmark, RungeKutta4
+from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha, MatrixR, Newmark, RungeKutta4
 from kinegrad.sensitivity.gradient import labels_of
 from kinegrad.simulate import simulate
 
@@ -195,6 +195,7 @@ def _cases() -> dict[str, Case]:
     ali = ALI3P(penalty=1e8)
     light = ALI3P(penalty=1e8, projection_scale=1e-4)  # for bodies of some 1e-4 kg m2
     trapezoid, damped, rk4 = Newmark(), Newmark(beta=0.3025, gamma=0.6), RungeKutta4()
+    hht, generalized = HHT(alpha=-0.2), GeneralizedAlpha(rho_inf=0.3)
     five = {"wrt": FIVE_BAR, "t_end": 0.1, "step": 0.0085}
     crank = {"wrt": SLIDER_CRANK, "t_end": 0.06, "step": 0.005}
     chain = {"wrt": CHAIN_WRT, "t_end": 0.035, "step": 0.0045}
@@ -220,6 +221,14 @@ def _cases() -> dict[str, Case]:
             five_bar, ALI3P(penalty=1e8, projection_scale=1e-7), damped, five
         ),
         "five-bar, ali3p, damped": case(five_bar, ali, damped, five),
+        "five-bar, ali3p, hht": case(five_bar, ali, hht, five),
+        "five-bar, ali3p, generalized-alpha, some acceleration projections": case(
+            five_bar, ALI3P(penalty=1e8, projection=1e-2), generalized, five
+        ),
+        "slider-crank, pivot cut, ali3p, generalized-alpha": case(
+            slider_crank, light, generalized, crank, cut=("pivot",)
+        ),
+        "driven, ali3p, hht": case(driven_crank, ali, hht, driven | {"wrt": DRIVEN_WRT[::2]}),
         "five-bar, matrix-r, damped": case(five_bar, MatrixR(), damped, five),
         "slider-crank as in its file": case(slider_crank, ALI3P(penalty=1e10, projection_scale=1e-4), trapezoid, crank),
         "five-bar, all by matrix-r, rk4": Case(five_bar, MatrixR(), rk4, **five),

@@ -8,7 +8,7 @@ import whole_runs
 from whole_runs import CHAIN_WRT, DRIVEN_WRT, FIVE_BAR
 
 from kinegrad.coordinates.joint import joint
-from kinegrad.model.simulation import ALI3P
+from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha
 from kinegrad.sensitivity.gradient import gradient
 from kinegrad.simulate import simulate
 
@@ -23,7 +23,11 @@ SCHEMES = {
     "ali3p": (ALI3P(penalty=1e8, projection_scale=1e-2), "newmark"),
     "matrix-r": ("matrix-r", "newmark"),
     "rk4": ("matrix-r", "rk4"),
+    "hht": (ALI3P(penalty=1e8, projection_scale=1e-2), HHT(alpha=-0.1)),
+    "generalized-alpha": ("index1", GeneralizedAlpha(rho_inf=0.7)),
 }
+
+SECOND_ORDER = [name for name in SCHEMES if name != "rk4"]
 
 
 @cache
@@ -41,7 +45,7 @@ def positions(*args):
     return motion(*args).marker_array()[:, :, 0]
 
 
-@pytest.mark.parametrize("scheme", ["ali3p", "matrix-r"])
+@pytest.mark.parametrize("scheme", SECOND_ORDER)
 @pytest.mark.parametrize("model", MODELS)
 def test_newmark_converges_to_runge_kutta(model, scheme):
     exact = positions(model, "rk4", 2.5e-3)
@@ -50,7 +54,7 @@ def test_newmark_converges_to_runge_kutta(model, scheme):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
-@pytest.mark.parametrize("scheme", ["ali3p", "matrix-r"])
+@pytest.mark.parametrize("scheme", SECOND_ORDER)
 @pytest.mark.parametrize("model", MODELS)
 def test_gradients_converge_to_those_of_runge_kutta(model, scheme):
     exact = matrix(model, "rk4", 2.5e-3)

@@ -1,5 +1,7 @@
 """Small models that go wrong, or nearly so, for the tests of starts and of failures."""
 
+import numpy as np
+
 from kinegrad.coordinates.joint import joint
 from kinegrad.model.model import Model
 
@@ -38,3 +40,14 @@ def system(text, replace=(), **options):
         assert old in text
         text = text.replace(old, new)
     return joint(Model.from_yaml_text("kinegrad: 1\n" + text), **options)
+
+
+def coupler_point(crank, coupler, rocker, span, angle, side=1.0):
+    """Point C of a four-bar, from the crank angle; `side` chooses its branch."""
+    B = np.array([crank * np.cos(angle), crank * np.sin(angle)])
+    d = np.array([span, 0.0]) - B
+    D = np.sqrt(d @ d)
+    along = (coupler**2 - rocker**2 + D * D) / (2 * D)
+    across = np.sqrt(coupler**2 - along**2)
+    e = d / D
+    return B + along * e + side * across * np.array([-e[1], e[0]])

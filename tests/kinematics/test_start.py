@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_models import FOUR_BAR, SLIDER, system
+from small_models import FOUR_BAR, SLIDER, coupler_point, system
 
 from kinegrad.errors import AssemblyError, SimulationError
 from kinegrad.kernels.products import FREEDOMS
@@ -16,17 +16,6 @@ def started(sys):
     work = sys.workspace()
     start(sys, work)
     return work
-
-
-def coupler_point(crank, coupler, rocker, span, angle, side=1.0):
-    """Point C of a four-bar, from the crank angle; `side` chooses its branch."""
-    B = np.array([crank * np.cos(angle), crank * np.sin(angle)])
-    d = np.array([span, 0.0]) - B
-    D = np.sqrt(d @ d)
-    along = (coupler**2 - rocker**2 + D * D) / (2 * D)
-    across = np.sqrt(coupler**2 - along**2)
-    e = d / D
-    return B + along * e + side * across * np.array([-e[1], e[0]])
 
 
 def test_assembly_of_a_four_bar():
@@ -120,7 +109,7 @@ def test_too_few_degrees_of_freedom():
     sentence = refused(
         AssemblyError, FOUR_BAR, [("degrees_of_freedom: {JA.angle: {position: pi/2, velocity: 1}}\n", "")]
     )
-    assert "has 1 degrees of freedom and degrees_of_freedom gives 0 (none); add 1." in sentence
+    assert "has 1 degrees of freedom and degrees_of_freedom gives 0 (none); add 1, such as " in sentence
 
 
 def test_too_many_degrees_of_freedom():

@@ -88,8 +88,23 @@ class Maker:
                 ]
             )
         if self.chance(0.3):
+            body["shape"] = self.shape(list(body["markers"])[:2])
+        if self.chance(0.3):
             body["point_masses"] = {self.name("w"): {"mass": self.positive(), "at": self.vector()}}
         return body
+
+    def shape(self, points):
+        corners = [[self.literal(), 0, 1], [1, self.expression(), 0], [0, 0, 0]]
+        shapes = [
+            {"type": "box", "size": [self.positive() for _ in range(3)], "at": self.vector()},
+            {"type": "cylinder", "radius": self.positive(), "length": self.positive(), "axis": self.direction()},
+            {"type": "cylinder", "radius": self.positive(), "between": points},
+            {"type": "rod", "between": points, "colour": "#12aBcd"},
+            {"type": "sphere", "radius": self.positive()},
+            {"type": "mesh", "vertices": corners, "faces": [[0, 1, 2]], "scale": self.positive()},
+            {"type": "mesh", "file": "a b.STL"},
+        ]
+        return self.pick([self.pick(shapes), shapes])
 
     def joint(self, kind, between):
         joint = {"type": kind, "between": between}

@@ -253,7 +253,7 @@ def test_shapes_choose_the_class():
 
 def test_defaults():
     simulation = Model().simulation
-    assert (simulation.coordinates, simulation.body_point, simulation.t_end) == ("joint", "com", None)
+    assert (simulation.coordinates, simulation.body_point, simulation.t_end) == ("joint", "origin", None)
     assert simulation.formulation == ALI3P() and simulation.integrator == Newmark()
     body = Body(mass=1)
     assert (body.com, body.inertia, body.markers, body.pose) == ((0, 0, 0), (0, 0, 0), {}, None)

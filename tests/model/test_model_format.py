@@ -11,11 +11,12 @@ from kinegrad.model.forces import FORCES
 from kinegrad.model.joints import JOINTS
 from kinegrad.model.model import KEYS, Model
 from kinegrad.model.reading import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, load
+from kinegrad.model.shapes import SHAPES
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS, Simulation
 
 PAGE = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
-TYPES = {**JOINTS, **FORCES, **CONSTRAINTS, **FORMULATIONS, **INTEGRATORS}
+TYPES = {**JOINTS, **FORCES, **CONSTRAINTS, **SHAPES, **FORMULATIONS, **INTEGRATORS}
 OTHERS = (
     AxisInertia,
     Body,

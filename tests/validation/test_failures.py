@@ -97,7 +97,10 @@ BAD_TIMES = [
     ({"t_end": 1.0, "step": float("nan")}, "step is nan; it must be a finite number larger than zero."),
     ({"t_end": 0.0, "step": 1e-3}, "t_end is 0; it must be a finite number larger than zero."),
     ({"t_end": float("inf"), "step": 1e-3}, "t_end is inf; it must be a finite number larger than zero."),
-    ({"step": 1e-3}, "t_end is not given; pass t_end=... or write it under simulation in the model."),
+    (
+        {"step": 1e-3},
+        "t_end is not given; give --t-end (t_end=... in Python), or write it under simulation in the model.",
+    ),
     ({"t_end": 1.0, "step": 2.0}, "The step is 2 s and the span 1 s; choose a step that is not larger than t_end."),
     ({"t_end": 1.0, "step": 1e-12}, "A step of 1e-12 s over 1 s makes 1e+12 steps; at most 1e9 are allowed."),
     (

@@ -4,6 +4,7 @@ Registers of every tape: u, ud, udd of the inputs, t, the spline value w, the sl
 two tapes: 0 gives F; 1 gives F, F_u, F_ud, F_w, F_s, where F are covectors (-Q) on its target inputs.
 """
 
+from kinegrad.kernels.elements.callbacks import ABOUT, EXACTLY, VALUES, external
 from kinegrad.kernels.elements.layout import ELEMENTS, LAW_FORCES, LAW_LINEAR, LAW_POWER, LAW_PULL, LAW_STIFFNESS, part
 from kinegrad.kernels.jit import cfunction, kernel, real
 from kinegrad.kernels.products import OBJECTIVE, TIME, WC, WK
@@ -96,6 +97,7 @@ def forces(ctx):
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
+        k = external(ctx, e, k, VALUES)
         run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
         for j in range(e["t0"], e["t1"]):
             m = sc[ins[e["in0"] + targets[j]]]
@@ -117,6 +119,7 @@ def power(ctx):
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
+        k = external(ctx, e, k, VALUES)
         run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
         for j in range(e["t0"], e["t1"]):
             total -= reg[outs[e["o0"] + j - e["t0"]]] * sc[ins[e["in0"] + targets[j]]]["ud"]
@@ -167,6 +170,7 @@ def stiffness(ctx):
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
+        k = external(ctx, e, k, ABOUT)
         run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
         w = gather(e, sc, mk, col, ins, False, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
@@ -202,6 +206,7 @@ def forces_linear(ctx):
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
+        k = external(ctx, e, k, EXACTLY)
         run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
         w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
@@ -252,6 +257,7 @@ def forces_pull(ctx):
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), True, reg)
+        k = external(ctx, e, k, EXACTLY)
         run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
         n_in = e["in1"] - e["in0"]
         n_t = e["t1"] - e["t0"]

@@ -19,6 +19,7 @@ ELEMENTS = PRODUCTS.extend(
     + [("targets", "i8", 1), ("times", "f8", 1), ("count", "i8", 1), ("links", "i8", 1)]
     + [("reg", "f8", 1), ("pos", "i8", 1), ("idx", "i8", 1), ("val", "f8", 1)]
     + [("U", "f8", 2), ("Ud", "f8", 2), ("Udd", "f8", 2)]
+    + [("callback", "i8", 1), ("job", "i8", 1), ("call_x", "f8", 1), ("call_y", "f8", 1)]
 )
 
 # Parts: functions that a set's functions call through `links`, so that each is compiled once, and only when used.
@@ -27,9 +28,9 @@ ELEMENTS = PRODUCTS.extend(
     ROW_LAW_VALUES, ROW_LAW_BIAS, ROW_LAW_LINEAR, ROW_LAW_PULL,
     OBJECTIVE_VALUES, OBJECTIVE_LINEAR, OBJECTIVE_PULL,
     SPRING_LINEAR, SPRING_PULL, ROW_LINEAR, ROW_PULL,
-    DIRECTION_COLUMNS, DIRECTION_PRODUCTS, INERTIA_PRODUCTS, AT_POSITIONS,
-) = range(20)  # fmt: skip
-N_PARTS = 20
+    DIRECTION_COLUMNS, DIRECTION_PRODUCTS, INERTIA_PRODUCTS, AT_POSITIONS, LAW_CALL,
+) = range(21)  # fmt: skip
+N_PARTS = 21
 
 PARTS = {}
 """The functions by number, as Python functions or CFunctions; filled by `part`."""

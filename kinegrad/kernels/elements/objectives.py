@@ -3,6 +3,7 @@
 Tapes: 0 gives g; 1 gives g, g_u, g_ud, g_udd, g_s.
 """
 
+from kinegrad.kernels.elements.callbacks import EXACTLY, VALUES, external
 from kinegrad.kernels.elements.laws import gather, load_registers, run
 from kinegrad.kernels.elements.layout import ELEMENTS, OBJECTIVE_LINEAR, OBJECTIVE_PULL, OBJECTIVE_VALUES, part
 from kinegrad.kernels.jit import cfunction
@@ -25,6 +26,7 @@ def objective_values(ctx):
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        k = external(ctx, e, k, VALUES)
         run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
         g[e["row"]] = reg[outs[e["o0"]]]
 
@@ -40,6 +42,7 @@ def objectives_linear(ctx):
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        k = external(ctx, e, k, EXACTLY)
         run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
         w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
@@ -71,6 +74,7 @@ def objective_pull(ctx):
     psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     e = laws[i]
     k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+    k = external(ctx, e, k, EXACTLY)
     run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
     n_in = e["in1"] - e["in0"]
     o = e["o1"]

@@ -8,19 +8,20 @@ RUNS = {
     POSITION: ((p.ROW_LAW_VALUES, "row_law"),),
     EVALUATE: (
         (p.AT_POSITIONS, None), (p.LAW_FORCES, "law"), (p.LAW_STIFFNESS, "law"), (p.ROW_LAW_VALUES, "row_law"),
+        (p.LAW_CALL, "callback"),
     ),
     BIAS: ((p.ROW_LAW_BIAS, "row_law"),),
-    OBSERVE: ((p.OBJECTIVE_VALUES, "objective"),),
+    OBSERVE: ((p.OBJECTIVE_VALUES, "objective"), (p.LAW_CALL, "callback")),
     LINEARISE: (
         (p.INERTIA_PRODUCTS, None), (p.SPRING_LINEAR, "spring"), (p.LAW_LINEAR, "law"), (p.ROW_LINEAR, "row"),
         (p.ROW_LAW_LINEAR, "row_law"), (p.OBJECTIVE_LINEAR, "objective"), (p.DIRECTION_COLUMNS, "ds"),
-        (p.DIRECTION_PRODUCTS, "ds"),
+        (p.DIRECTION_PRODUCTS, "ds"), (p.LAW_CALL, "callback"),
     ),
     PULLBACK: (
         (p.SPRING_PULL, "spring"), (p.LAW_PULL, "law"), (p.ROW_PULL, "row"), (p.ROW_LAW_PULL, "row_law"),
-        (p.OBJECTIVE_PULL, "objective"),
+        (p.OBJECTIVE_PULL, "objective"), (p.LAW_CALL, "callback"),
     ),
-    ENERGY: ((p.LAW_POWER, "law"),),
+    ENERGY: ((p.LAW_POWER, "law"), (p.LAW_CALL, "callback")),
 }  # fmt: skip
 
 

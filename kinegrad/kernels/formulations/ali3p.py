@@ -198,8 +198,9 @@ def simulate(
     vt = np.zeros(n, M.dtype)
     alpha, tol = opts[PENALTY], opts[TOLERANCE]
     pen = opts[SCALE] * alpha
-    before = dv_(ctx)  # accelerations one step back: the caller begins with those of the start
-    extrapolate = tol < TIGHT  # saves an iteration where one would not do anyway
+    # accelerations and multipliers of the two steps before: the caller begins with those of the start
+    a1, a2, lam1, lam2 = dv_(ctx), da_(ctx), yp_(ctx), yv_(ctx)
+    tight = tol < TIGHT
     exact = iopts[EXACT] != 0
     rounds = ROUNDS_EXACT if exact else 1
     flag[FREEDOMS] = 0
@@ -211,13 +212,19 @@ def simulate(
         predict(family, h, q, vp, ap, auxiliary, qt, vt)
         for i in range(n):
             a[i] = ap[i]
-            if extrapolate:
-                a[i] += ap[i] - before[i]
-            before[i] = ap[i]
+            if tight:
+                a[i] += 2.0 * ap[i] - 3.0 * a1[i] + a2[i]
+                a2[i] = a1[i]
+                a1[i] = ap[i]
             q[i] = qt[i] + b * a[i]
             v[i] = vt[i] + gh * a[i]
         for l in range(m):
+            s = lam[l]
             lam[l] *= opts[CARRY]
+            if tight:
+                lam[l] += opts[CARRY] * (2.0 * s - 3.0 * lam1[l] + lam2[l])
+                lam2[l] = lam1[l]
+                lam1[l] = s
         last = 1e300
         done = False
         refactor = True
@@ -259,8 +266,9 @@ def simulate(
             iterations[step] = it + 1
             if not e < 1e300:
                 return NOT_FINITE, step
-            # below the tolerance, or at rounding: no longer shrinking while already small
-            if e < tol or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)):
+            # below the tolerance, or the next would be, or at rounding: no longer shrinking while already small
+            next_too = tight and it > 0 and e * e < tol * last
+            if e < tol or next_too or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)):
                 done = True
                 break
             refactor = e > 1e-3 * last  # the factors of the first iteration serve while they contract well
@@ -314,17 +322,26 @@ def simulate(
 
 
 @kernel
-def factors(M, C, R_z, Phi, m, n, gh, b, pen, T, A, piv, L, pivl):
-    """Status, penalty and rounds of the two solves; T = M + γhC + βh²R_q with the factors of its augmented form in A, of
-    the projections' in L."""
+def linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj, T, A, piv, L, pivl):
+    """Status, penalty and rounds of the step's solve, rounds of the projections'; the context holds the partials at row
+    `step` of the trajectory.  T = M + γhC + βh²R_q, with the factors of its augmented form in A, of the projections' in L.
+    """
+    q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
+    M, C, R_z, Phi, n = M_(ctx), C_(ctx), R_z_(ctx), Phi_z_(ctx)[:m], q.shape[0]
+    par_(ctx)[TIME] = ts[step]
+    load(traj[step], q, v, a, vp, ap, dv, da, lam_(ctx), sv_(ctx), sa_(ctx), m)
+    call(fn[LINEARISE], ctx)
     for i in range(n):
         for j in range(n):
             T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
-    al = penalty_scale(M, Phi, m, n)
+    al, pen = penalty_scale(M, Phi, m, n), opts[SCALE] * opts[PENALTY]
     status = kkt_factor(T, Phi, n, al, A, piv)
     if status == OK:
         status = kkt_factor(M, Phi, n, pen, L, pivl)
-    return status, al, step_rounds(M, Phi, m, n, al), projection_rounds(M, Phi, m, n, pen)
+    rounds_p = projection_rounds(M, Phi, m, n, pen)
+    if iopts[EXACT]:
+        rounds_p = max(rounds_p, ROUNDS_EXACT)
+    return status, al, step_rounds(M, Phi, m, n, al), rounds_p
 
 
 @entry(what="the sensitivity kernels")
@@ -335,12 +352,10 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
     method is ap: the same array) by the directions at row 0 and leave with those at the end; grad (o, p) gains the
     objectives of rows 1 on.  `after` is the size of the step that follows (0: none).
     """
-    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
-    lam, sv, sa, M, C = lam_(ctx), sv_(ctx), sa_(ctx), M_(ctx), C_(ctx)
+    M, C = M_(ctx), C_(ctx)
     R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     Phi_z, Phid_z, Phidd_z = Phi_z_(ctx)[:m], Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m]
-    n, p, no, dt = q.shape[0], grad.shape[1], g.shape[0], M.dtype
+    n, p, no, dt = M.shape[0], grad.shape[1], g_z.shape[0], M.dtype
     A, L, T = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros((n, n), dt)
     piv, pivl = np.zeros(n, np.int32), np.zeros(n, np.int32)
     r1, x, w = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
@@ -348,18 +363,13 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
     weights = np.zeros(no)
     pen = opts[SCALE] * opts[PENALTY]
     eps = 0.0 if iopts[EXACT] else 1.0 / pen
-    flag[FREEDOMS] = 0
+    flag_(ctx)[FREEDOMS] = 0
     for step in range(1, hs.shape[0] + 1):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
-        par[TIME] = ts[step]
-        load(traj[step], q, v, a, vp, ap, dv, da, lam, sv, sa, m)
-        call(fn[LINEARISE], ctx)
-        status, al, rounds, rounds_p = factors(M, C, R_z, Phi_z, m, n, gh, b, pen, T, A, piv, L, pivl)
+        status, al, rounds, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj, T, A, piv, L, pivl)
         if status != OK:
             return status, step
-        if iopts[EXACT]:
-            rounds_p = max(rounds_p, ROUNDS_EXACT)
         quadrature(hs, step, after, final, weights)
         for e in range(Q.shape[0]):
             k = n + 4 * e
@@ -397,13 +407,11 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
     acceleration at the end of the segment and leave with those at its beginning.  Rows 1 on of `traj` are swept; `after`
     is the size of the step that follows (0: none).
     """
-    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
-    lam, sv, sa, M, C = lam_(ctx), sv_(ctx), sa_(ctx), M_(ctx), C_(ctx)
+    par, flag, M, C = par_(ctx), flag_(ctx), M_(ctx), C_(ctx)
     mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
     R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     Phi_z, Phid_z, Phidd_z = Phi_z_(ctx)[:m], Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m]
-    n, no, dt = q.shape[0], g.shape[0], M.dtype
+    n, no, dt = M.shape[0], g_z.shape[0], M.dtype
     A, L, T = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros((n, n), dt)
     piv, pivl = np.zeros(n, np.int32), np.zeros(n, np.int32)
     r1, w, zero, z = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((m, 4), dt), np.zeros((m, 4), dt)
@@ -417,14 +425,9 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
     for step in range(steps, 0, -1):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
-        par[TIME] = ts[step]
-        load(traj[step], q, v, a, vp, ap, dv, da, lam, sv, sa, m)
-        call(fn[LINEARISE], ctx)
-        status, al, rounds, rounds_p = factors(M, C, R_z, Phi_z, m, n, gh, b, pen, T, A, piv, L, pivl)
+        status, al, rounds, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj, T, A, piv, L, pivl)
         if status != OK:
             return status, step
-        if iopts[EXACT]:
-            rounds_p = max(rounds_p, ROUNDS_EXACT)
         quadrature(hs, step, after, final, weights)
         for e in range(Q.shape[0]):
             qo, vo, ao = Q[e], V[e], A_[e]

@@ -1,6 +1,7 @@
 """Right-hand sides in blocks of four columns: products with columns of directions, and their transposes."""
 
 from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.lanes import lane, load4, of4, spread4
 from kinegrad.kernels.linalg import axpy4, get4, mean_diagonal, mul4, put4, times4
 from kinegrad.kernels.products import OBSERVE
 from kinegrad.kernels.table import call
@@ -10,12 +11,14 @@ from kinegrad.kernels.table import call
 def columns4(A, r, k):
     """Entries k to k + 3 of row r; zero beyond the last."""
     e = A.shape[1]
+    if k + 4 <= e:
+        return load4(A, r, k)
     z = 0.0 * A[r, 0]
-    return (
+    return of4(
         A[r, k] if k < e else z,
         A[r, k + 1] if k + 1 < e else z,
         A[r, k + 2] if k + 2 < e else z,
-        A[r, k + 3] if k + 3 < e else z,
+        z,
     )
 
 
@@ -58,7 +61,7 @@ def objective_rows4(no, n, k, g_z, g_v, g_a, Q, V, A, weights, p, grad):
     for o in range(no):
         s = times4(g_a, o, n, A, times4(g_v, o, n, V, times4(g_z, o, n, Q, columns4(g_z, o, k))))
         for c in range(min(4, p - (k - n))):
-            grad[o, k - n + c] += weights[o] * s[c]
+            grad[o, k - n + c] += weights[o] * lane(s, c)
 
 
 PENALTY_FACTOR = 1e8
@@ -125,7 +128,7 @@ def projection_rounds(M, J, m, n, pen):
 def clear4(X):
     """X = 0."""
     for i in range(X.shape[0]):
-        put4(X, i, (0.0, 0.0, 0.0, 0.0))
+        put4(X, i, spread4(0.0))
 
 
 @kernel

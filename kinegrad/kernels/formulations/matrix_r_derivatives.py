@@ -44,6 +44,7 @@ from kinegrad.kernels.formulations.runge_kutta import (
     stage_weights,
 )
 from kinegrad.kernels.jit import entry, kernel
+from kinegrad.kernels.lanes import spread4
 from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, put4
 from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT
 from kinegrad.kernels.status import OK
@@ -158,7 +159,7 @@ def tangent4(ctx, m, S, L, e, b, gh, Z, Zd, A, qk, vk, ak):
     minus4(C, n, n, 1.0, vk, r1)
     minus4(M, n, n, 1.0, ak, r1)
     for k in range(nd):
-        s = (0.0, 0.0, 0.0, 0.0)
+        s = spread4(0.0)
         for i in range(n):
             s = axpy4(R[k, i], get4(r1, i), s)
         put4(A, k, s)
@@ -265,7 +266,9 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj,
         for i in range((s + 1 if at_end or changes else s) if explicit else 1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, at_end, final, weights)
+                stage_weights(i, h, rb, final, weights)
+                if i == s and not at_end:  # a state at which nothing but the selection changes
+                    weights[:] = 0.0
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
@@ -347,7 +350,9 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj
         for i in range((s if at_end or changes else s - 1) if explicit else 0, -1, -1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, at_end, final, weights)
+                stage_weights(i, h, rb, final, weights)
+                if i == s and not at_end:  # a state at which nothing but the selection changes
+                    weights[:] = 0.0
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)

@@ -26,10 +26,10 @@ def by_acceleration(family, h):
 @kernel
 def predict(family, h, q, v, a, auxiliary, qt, vt):
     """qt = q~, vt = v~ from q, v, a of the state before; the auxiliary acceleration is left with e (NMF-1)."""
-    b, gh = family[BETA] * h * h, family[GAMMA] * h
+    b, gh, old, kept = family[BETA] * h * h, family[GAMMA] * h, family[OLD], family[KEPT]
     for i in range(q.shape[0]):
         x = auxiliary[i]
-        e = family[OLD] * a[i] + family[KEPT] * x
+        e = old * a[i] + kept * x
         qt[i] = q[i] + h * v[i] + (0.5 * h * h - b) * x + b * e
         vt[i] = v[i] + (h - gh) * x + gh * e
         auxiliary[i] = e
@@ -38,8 +38,9 @@ def predict(family, h, q, v, a, auxiliary, qt, vt):
 @kernel
 def complete(family, a, auxiliary):
     """The auxiliary acceleration of the new state, from the e that `predict` left and the new a (NMF-1)."""
+    new = family[NEW]
     for i in range(a.shape[0]):
-        auxiliary[i] += family[NEW] * a[i]
+        auxiliary[i] += new * a[i]
 
 
 @kernel

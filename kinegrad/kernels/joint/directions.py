@@ -2,13 +2,14 @@
 
 A geometric slot moves everything beyond it by a twist that is fixed in a frame of the tree (an offset slides, a
 constant rotation turns, an axis turns before and turns back after its joint), so its column obeys the rules of a
-coordinate's column (DIR-1 to DIR-4).  Slots of masses change moments in place (DIR-5).
+coordinate's column (DIR-1 to DIR-4); the twist of a pitch grows with the angle (SCW-2).  Slots of masses change moments in
+place (DIR-5).
 """
 
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.joint.inertia import centre, dot6, get10, inertia_wrench, momentum, tensor
 from kinegrad.kernels.joint.motion import mat_at
-from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, RIGID, SLIDE, TURN
+from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, RIGID, SCREW, SLIDE, TURN
 from kinegrad.kernels.vec3 import (
     add,
     axpy,
@@ -53,7 +54,27 @@ def add_fixed(B, P, star, ev, eo):
 
 
 @kernel
-def twists(node, s, ds, touch, star):
+def turned_at(B, P, star, u):
+    """Rate and second rate of the angle of node B about the axis u, from the motions of B and of its parent P."""
+    v = sub(vec_at(B["Vs"] if star else B["V"], 3), vec_at(P["Vs"] if star else P["V"], 3))
+    a = sub(vec_at(B["acs"] if star else B["a"], 3), vec_at(P["acs"] if star else P["a"], 3))
+    return dot(u, v), dot(u, a)
+
+
+@kernel
+def add_pitch(B, P, star, s, t, q):
+    """Add the twist q t (u, 0) of a change t of the pitch, and its rates, to Xi, Xid, Xidd of a screw node (SCW-2)."""
+    u = mv(mat(B["Aj"]), mul(B["sgn"], vec_at(s, B["axis"])))
+    zero = (0.0, 0.0, 0.0)
+    add_fixed(B, P, star, mul(t * q, u), zero)
+    qd, qdd = turned_at(B, P, star, u)
+    inc6(B["Xid"], mul(t * qd, u), zero)
+    h = cross(vec_at(P["Vs"] if star else P["V"], 3), u)
+    inc6(B["Xidd"], axpy(t * qdd, u, mul(2.0 * t * qd, h)), zero)
+
+
+@kernel
+def twists(node, s, ds, touch, star, q):
     """Twists Xi of every node under the slot direction ds, Xp of its joint, and rates Xid, Xidd (of Vs, acs if star)."""
     for i in range(1, node.shape[0]):
         B = node[i]
@@ -70,12 +91,14 @@ def twists(node, s, ds, touch, star):
             if B["rot"] > 0:
                 o = mv(R, rotation_change(mat_at(s, B["rot"]), mat_at(ds, B["rot"])))
                 add_fixed(B, P, star, cross(x, o), o)
-        if geometry and (B["type"] == TURN or B["type"] == SLIDE):
+        if geometry and (B["type"] == TURN or B["type"] == SLIDE or B["type"] == SCREW):
             turn = cross(vec_at(s, B["axis"]), vec_at(ds, B["axis"]))
             o = mv(mat(B["Aj"]), turn)
             add_fixed(B, P, star, cross(vec(B["x"]), o), o)
             for j in range(6):
                 B["Xp"][j] = B["Xi"][j]
+            if B["type"] == SCREW:
+                add_pitch(B, P, star, s, ds[B["pitch"]], q[B["k"]])
             o = neg(mv(mat(B["A"]), turn))
             add_fixed(B, B, star, cross(vec(B["r"]), o), o)
         else:
@@ -167,6 +190,8 @@ def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
             for k in range(B["k"], B["k"] + B["nk"]):
                 bv, bo = six(coord[k]["b"])
                 hv, ho = scross(ev, eo, bv, bo)
+                if B["type"] == SCREW:
+                    hv = axpy(ds[B["pitch"]], bo, hv)
                 inc6(B["dW"], mul(dv[k], hv), mul(dv[k], ho))
                 inc6(B["dU"], mul(da[k], hv), mul(da[k], ho))
         if B["m1"] == B["m0"] or not (carried or touch[i] & INERTIA or touch[0] & INERTIA):
@@ -251,8 +276,8 @@ def less_turned(S, F, g, ev, eo):
 
 
 @kernel
-def project_changes(node, coord, touch, k, K, Nv, Na):
-    """Column k of R_z, Nv_z, Na_z: b·S + (Xp × b)·F, summed from the leaves (DIR-8).
+def project_changes(node, coord, ds, touch, k, K, Nv, Na):
+    """Column k of R_z, Nv_z, Na_z: b·S + δb·F, δb = Xp × b and the change of a pitch, summed from the leaves (DIR-8, SCW-2).
 
     F, F1, F2 and g, g1, g2 of the nodes are composite here, left so by the sweeps for the coordinates.
     """
@@ -272,6 +297,11 @@ def project_changes(node, coord, touch, k, K, Nv, Na):
                 K[j, k] += dot6(sl, sa, b)
                 Nv[j, k] += dot6(s1l, s1a, b)
                 Na[j, k] += dot6(s2l, s2a, b)
+                if B["type"] == SCREW:
+                    u = mul(ds[B["pitch"]], vec_at(b, 3))
+                    K[j, k] += dot(u, vec(B["F"])) + dot(u, vec(B["g"]))
+                    Nv[j, k] += dot(u, vec(B["F1"])) + dot(u, vec(B["g1"]))
+                    Na[j, k] += dot(u, vec(B["F2"])) + dot(u, vec(B["g2"]))
         if B["parent"] > 0:
             P = node[B["parent"]]
             for j in range(6):

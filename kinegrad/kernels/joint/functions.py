@@ -1,4 +1,7 @@
-"""The seven functions of the joint set, as C functions of a context; what elements contribute comes through parts."""
+"""The seven functions of the joint set, as C functions of a context; what elements contribute comes through parts.
+
+Motions are taken about the global origin; `com` has another EVALUATE.
+"""
 
 from kinegrad.kernels.elements import expression_rows, laws, objectives  # noqa: F401 (their parts)
 from kinegrad.kernels.elements.laws import scalar_values
@@ -46,9 +49,9 @@ from kinegrad.kernels.joint.inertia import (
     accumulate,
     body_forces,
     body_terms,
+    centre,
     inertia_linear,
-    momentum,
-    node_moments,
+    tensor,
 )  # fmt: skip
 from kinegrad.kernels.joint.markers import (
     curvature,
@@ -60,13 +63,14 @@ from kinegrad.kernels.joint.markers import (
 )  # fmt: skip
 from kinegrad.kernels.joint.motion import accelerations, field, positions, velocities
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
-from kinegrad.kernels.joint.records import COORDINATE, GEOMETRY, MARKERS, MASS, NODE
+from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, GEOMETRY, MARKERS, MASS, NODE
 from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WC, WK
-from kinegrad.kernels.vec3 import dot, six, vec_at
+from kinegrad.kernels.vec3 import add, cross, dot, mat, mv, six, vec_at, vm
 
 LAYOUT = ELEMENTS.extend(
     [("node", record(NODE), 1), ("coord", record(COORDINATE), 1), ("mass", record(MASS), 1)]
     + [("touch", "i8", 2), ("want", "i8", 1), ("zero", "f8", 1), ("star", "i8", 1)]
+    + [("centred", record(CENTRED), 1), ("centred_b", record(CENTRED_SCREW), 1)]
 )
 node_, coord_, mass_, touch_, want_, zero_, star_ = LAYOUT.viewers(
     "node", "coord", "mass", "touch", "want", "zero", "star"
@@ -263,7 +267,7 @@ def columns_of_directions(ctx):
     node, s, ds, touch, star = node_(ctx), s_(ctx), ds_(ctx), touch_(ctx), star_(ctx)[0]
     for p in range(ds.shape[0]):
         if touch[p, 0] & GEOMETRY:
-            twists(node, s, ds[p], touch[p], star)
+            twists(node, s, ds[p], touch[p], star, q_(ctx))
         if touch[p, 0] & (GEOMETRY | MARKERS):
             direction_columns(node, mk_(ctx), col_(ctx), ds[p], touch[p], q_(ctx).shape[0] + p, star == 0)
 
@@ -277,11 +281,11 @@ def products_of_directions(ctx):
         if touch[p, 0]:
             k = q_(ctx).shape[0] + p
             if touch[p, 0] & GEOMETRY:
-                twists(node, s, ds[p], touch[p], 1)
+                twists(node, s, ds[p], touch[p], 1, q_(ctx))
             inertia_changes(node, coord, mass_(ctx), s, ds[p], touch[p], dv_(ctx), da_(ctx), count_(ctx)[GRAVITY])
             if touch[p, 0] & (GEOMETRY | MARKERS):
                 marker_changes(node, mk_(ctx), col_(ctx), k)
-            project_changes(node, coord, touch[p], k, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
+            project_changes(node, coord, ds[p], touch[p], k, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
 
 
 @cfunction(what="the adjoint kernels")
@@ -302,7 +306,7 @@ def pullback(ctx):
     if objective_(ctx).shape[0] > 0:
         link(ctx, OBJECTIVE_PULL)
     marker_slots(node, mk, want_(ctx), psi_s)
-    node_slots(node, mass_(ctx), s_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)
+    node_slots(node, mass_(ctx), s_(ctx), q_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)
 
 
 @cfunction(what="the simulation kernels")
@@ -314,12 +318,14 @@ def energy(ctx):
     g = vec_at(s, count_(ctx)[GRAVITY])
     for i in range(1, node.shape[0]):
         B = node[i]
-        if B["m1"] > B["m0"]:
-            I = node_moments(B, mass, s)
-            v, o = six(B["V"])
-            h, L = momentum(I, v, o)
-            kinetic += 0.5 * (dot(h, v) + dot(L, o))
-            potential -= dot(g, (I[1], I[2], I[3]))
+        v, o = six(B["V"])
+        w = vm(o, mat(B["A"]))
+        for k in range(B["m0"], B["m1"]):
+            M = mass[k]
+            c = centre(B, M, s)
+            d = add(v, cross(o, c))
+            kinetic += 0.5 * (s[M["m"]] * dot(d, d) + dot(w, mv(tensor(s, M["J"]), w)))
+            potential -= s[M["m"]] * dot(g, c)
     stored, power = spring_energy(mk_(ctx), spring_(ctx), s)
     for i in range(Phi_t.shape[0]):
         power += lam[i] * Phi_t[i]

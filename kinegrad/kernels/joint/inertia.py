@@ -7,6 +7,7 @@ from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.joint.motion import dot4, e_column, euler_axis, four
 from kinegrad.kernels.vec3 import (
     add,
+    axpy,
     cross,
     dot,
     fcross,
@@ -87,6 +88,26 @@ def add10(x, y):
         x[0] + y[0], x[1] + y[1], x[2] + y[2], x[3] + y[3], x[4] + y[4],
         x[5] + y[5], x[6] + y[6], x[7] + y[7], x[8] + y[8], x[9] + y[9],
     )  # fmt: skip
+
+
+@kernel
+def shifted_moments(I, d):
+    """Moments about a point from which the one they were taken about lies at the arm d."""
+    c = (I[1], I[2], I[3])
+    e = axpy(I[0], d, c)
+    t = dot(c, d) + dot(e, d)
+    return (
+        I[0],
+        e[0],
+        e[1],
+        e[2],
+        I[4] + t - d[0] * (c[0] + e[0]),
+        I[5] + t - d[1] * (c[1] + e[1]),
+        I[6] + t - d[2] * (c[2] + e[2]),
+        I[7] - c[0] * d[1] - d[0] * e[1],
+        I[8] - c[0] * d[2] - d[0] * e[2],
+        I[9] - c[1] * d[2] - d[1] * e[2],
+    )
 
 
 @kernel

@@ -5,7 +5,7 @@ coordinates from the ground to it (JNT-1), and the derivative of a screw fixed i
 """
 
 from kinegrad.kernels.jit import cos, kernel, sin
-from kinegrad.kernels.joint.records import EULER, RIGID, TURN
+from kinegrad.kernels.joint.records import EULER, RIGID, SCREW, TURN
 from kinegrad.kernels.vec3 import (
     add,
     axpy,
@@ -76,7 +76,7 @@ def about(x, o):
 
 @kernel
 def positions(node, coord, s, z):
-    """A, r of every node and b of every coordinate (JNT-1)."""
+    """A, r of every node and b of every coordinate (JNT-1, SCW-1)."""
     for i in range(1, node.shape[0]):
         B = node[i]
         P = node[B["parent"]]
@@ -101,6 +101,14 @@ def positions(node, coord, s, z):
                 put6(coord[k + j]["b"], cross(x, o), o)
             put_mat(B["Aj"], R)
             R = mm(R, euler_rotation(p))
+        elif kind == SCREW:
+            e = mul(B["sgn"], vec_at(s, B["axis"]))
+            u = mv(R, e)
+            t = s[B["pitch"]]
+            put6(coord[k]["b"], axpy(t, u, cross(x, u)), u)
+            put_mat(B["Aj"], R)
+            x = axpy(t * z[k], u, x)
+            R = mm(R, rot(e, sin(z[k]), cos(z[k])))
         elif kind != RIGID:
             u = mv(R, mul(B["sgn"], vec_at(s, B["axis"])))
             put6(coord[k]["b"], u, (0.0, 0.0, 0.0))

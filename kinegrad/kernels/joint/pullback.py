@@ -5,17 +5,20 @@ W0·e + Σ F·(T × e) + Y·ed + P·edd: ten wrenches that add up from the leave
 """
 
 from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.joint.directions import turned_at
 from kinegrad.kernels.joint.inertia import centre, get10, momentum
 from kinegrad.kernels.joint.motion import mat_at
-from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, SLIDE, TURN
+from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, SCREW, SLIDE, TURN
 from kinegrad.kernels.vec3 import (
     add,
+    axpy,
     cross,
     dot,
     fcross,
     inc_at,
     mat,
     mul,
+    mv,
     neg,
     put,
     six,
@@ -249,8 +252,8 @@ def twist_dual(B, D):
 
 
 @kernel
-def node_slots(node, mass, s, want, gravity, psi_s):
-    """All other slots by one sweep from the leaves: masses, offsets, constant rotations, axes, gravity (PUL-5).
+def node_slots(node, mass, s, q, want, gravity, psi_s):
+    """All other slots by one sweep from the leaves: masses, offsets, constant rotations, axes, pitches, gravity (PUL-5).
 
     A node with CARRIED in `want` has slots wanted at it or proximal to it, so its wrenches are needed.
     """
@@ -265,7 +268,7 @@ def node_slots(node, mass, s, want, gravity, psi_s):
         if B["m1"] > B["m0"]:
             mass_wrenches(B)
         if want[i] & GEOMETRY:
-            joint_slots(B, P, D, s, psi_s)
+            joint_slots(B, P, D, s, q, psi_s)
         if want[B["parent"]] & CARRIED:
             for j in range(60):
                 P["D"][j] += D[j]
@@ -273,8 +276,8 @@ def node_slots(node, mass, s, want, gravity, psi_s):
 
 
 @kernel
-def joint_slots(B, P, D, s, psi_s):
-    """Offset, constant rotation and axis of a node."""
+def joint_slots(B, P, D, s, q, psi_s):
+    """Offset, constant rotation, axis and pitch of a node."""
     gl, ga = twist_dual(P, D)
     R = mat(P["A"])
     t = vm(gl, R)
@@ -289,7 +292,29 @@ def joint_slots(B, P, D, s, psi_s):
             t = cross(m, (C[0][j], C[1][j], C[2][j]))
             for h in range(3):
                 psi_s[B["rot"] + 3 * h + j] += t[h]
-    if B["type"] == TURN or B["type"] == SLIDE:
+    if B["type"] == SCREW:
+        psi_s[B["pitch"]] += pitch_dual(B, P, D, s, q[B["k"]], gl)
+    if B["type"] == TURN or B["type"] == SLIDE or B["type"] == SCREW:
         hl, ha = twist_dual(B, D)
         t = sub(vm(moment, mat(B["Aj"])), vm(sub(ha, cross(vec(B["r"]), hl)), mat(B["A"])))
         inc_at(psi_s, B["axis"], cross(t, vec_at(s, B["axis"])))
+
+
+@kernel
+def pitch_dual(B, P, D, s, q, force):
+    """What a unit change of the pitch of a screw node does to everything in D; force: of the twist's dual at P (SCW-3)."""
+    u = mv(mat(B["Aj"]), mul(B["sgn"], vec_at(s, B["axis"])))
+    f = mul(q, force)
+    f = axpy(dot(u, sub(omega(B["tm"]), omega(P["tm"]))), vec_at(D, FM), f)
+    f = axpy(dot(u, sub(omega(B["tv"]), omega(P["tv"]))), vec_at(D, FV), f)
+    f = axpy(dot(u, sub(omega(B["ta"]), omega(P["ta"]))), vec_at(D, FA), f)
+    f = axpy(dot(u, sub(omega(B["W"]), omega(P["W"]))), vec_at(D, FW), f)
+    f = axpy(dot(u, sub(omega(B["U"]), omega(P["U"]))), vec_at(D, FU), f)
+    t = 0.0 * q
+    for star in range(2):
+        qd, qdd = turned_at(B, P, star == 0, u)
+        first, second = (YS, PS) if star == 0 else (Y, P_)
+        f = axpy(qd, vec_at(D, first), axpy(qdd, vec_at(D, second), f))
+        h = cross(omega(P["Vs"]) if star == 0 else omega(P["V"]), u)
+        t += 2.0 * qd * dot(h, vec_at(D, second))
+    return dot(u, f) + t

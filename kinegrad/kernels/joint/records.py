@@ -1,8 +1,8 @@
 """Record types of the joint set: nodes of the tree, coordinates, masses."""
 
-# A joint is a sequence of nodes; each turns, slides or carries Euler parameters (or is rigid), after an offset
-# A_parent (s[off] - s[ref]) and, if rot > 0, a constant rotation s[rot:rot+9].
-RIGID, TURN, SLIDE, EULER = range(4)
+# A joint is a sequence of nodes; each turns, slides, screws or carries Euler parameters (or is rigid), after an offset
+# A_parent (s[off] - s[ref]) and, if rot > 0, a constant rotation s[rot:rot+9].  s[pitch]: metres per radian of a screw.
+RIGID, TURN, SLIDE, EULER, SCREW = range(5)
 
 # k, nk: first coordinate and their number; up: the last coordinate proximal to this node, or -1.
 # x: joint point; V, a: motion (spatial, about the global origin); Vs, acs: the same at unprojected velocities;
@@ -11,7 +11,7 @@ RIGID, TURN, SLIDE, EULER = range(4)
 # g, g1, g2: covector sums (force, int x fᵀ) of the markers beyond; D: ten dual wrenches.
 NODE = [
     ("parent", "i8"), ("type", "i8"), ("k", "i8"), ("nk", "i8"), ("up", "i8"),
-    ("off", "i8"), ("ref", "i8"), ("rot", "i8"), ("axis", "i8"), ("sgn", "i8"), ("m0", "i8"), ("m1", "i8"),
+    ("off", "i8"), ("ref", "i8"), ("rot", "i8"), ("axis", "i8"), ("sgn", "i8"), ("pitch", "i8"), ("m0", "i8"), ("m1", "i8"),
     ("A", "num", 9), ("Aj", "num", 9), ("r", "num", 3), ("x", "num", 3),
     ("V", "num", 6), ("a", "num", 6), ("Vs", "num", 6), ("acs", "num", 6), ("W", "num", 6), ("U", "num", 6),
     ("I", "num", 10), ("Ib", "num", 10), ("h", "num", 3), ("X", "num", 9),
@@ -30,6 +30,11 @@ COORDINATE = [
 
 # A mass on a node: slots of mass, centre, body reference point, inertia (six numbers; 0 for a point mass).
 MASS = [("node", "i8"), ("m", "i8"), ("com", "i8"), ("ref", "i8"), ("J", "i8")]
+
+# Of a node whose motion is taken at its centre of mass: g from the node's point r to that centre, d to it from the centre of
+# the parent; V, a, moments and wrench about it.  CENTRED_SCREW: the screw of a coordinate about the centre of its node.
+CENTRED = [("g", "num", 3), ("d", "num", 3), ("V", "num", 6), ("a", "num", 6), ("I", "num", 10), ("F", "num", 6)]
+CENTRED_SCREW = [("b", "num", 6)]
 
 # What a direction touches at a node (bits of `touch`), or what a pullback is asked for (bits of `want`): its joint's
 # geometry, its masses, anything proximal; at node 0: anything of that kind in the tree, or only markers.

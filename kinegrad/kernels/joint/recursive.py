@@ -13,7 +13,7 @@ from kinegrad.kernels.joint.functions import LAYOUT, base, clear_covectors
 from kinegrad.kernels.joint.inertia import moments_of, momentum, tensor
 from kinegrad.kernels.joint.markers import marker_positions, marker_rates
 from kinegrad.kernels.joint.motion import dot4, e_column, euler_rotation, four, mat_at, positions, velocities
-from kinegrad.kernels.joint.records import EULER, RIGID, SLIDE, TURN
+from kinegrad.kernels.joint.records import EULER, RIGID, SCREW, SLIDE, TURN
 from kinegrad.kernels.products import STATUS, TIME
 from kinegrad.kernels.status import OK, SINGULAR
 from kinegrad.kernels.sym3 import less_mmt, less_square, put_sym, smv, sym, sym_inverse
@@ -39,28 +39,29 @@ from kinegrad.kernels.vec3 import (
     vm,
 )  # fmt: skip
 
-# Of a node: its row of the tree (as in NODE); A, point r, arm d, axis u, motion V, a; c: acceleration at q̈ = 0 beyond the
-# parent's; I: moments; Z: wrench at a = 0; Ia, Ib, Ic: articulated inertia [Ia Ib; Ibᵀ Ic]; U, D: I b and 1/(b·I b); e: what
-# its own forces give.  Euler parameters: G = Ib Ic⁻¹, D = Ic⁻¹, H = A_j E(p)/2 by columns, A_j.
+# Of a node: its row of the tree (as in NODE); A, point r, arm d, axis u, w = pitch u of a screw, motion V, a; c: acceleration
+# at q̈ = 0 beyond the parent's; I: moments; Z: wrench at a = 0; Ia, Ib, Ic: articulated inertia [Ia Ib; Ibᵀ Ic]; U, D: I b and
+# 1/(b·I b); e: what its own forces give.  Euler parameters: G = Ib Ic⁻¹, D = Ic⁻¹, H = A_j E(p)/2 by columns, A_j.
 # F, h, X: composite wrench, momentum and ∫ x ẋᵀ dm of the derivatives.
-TREE_ROW = ("parent", "type", "k", "nk", "off", "ref", "rot", "axis", "sgn", "m0", "m1")
+TREE_ROW = ("parent", "type", "k", "nk", "off", "ref", "rot", "axis", "sgn", "pitch", "m0", "m1")
 ARTICULATED = [
     *[(name, "i8") for name in TREE_ROW],
-    ("A", "num", 9), ("r", "num", 3), ("d", "num", 3), ("u", "num", 3), ("V", "num", 6), ("c", "num", 6), ("a", "num", 6),
+    ("A", "num", 9), ("r", "num", 3), ("d", "num", 3), ("u", "num", 3), ("w", "num", 3),
+    ("V", "num", 6), ("c", "num", 6), ("a", "num", 6),
     ("I", "num", 10), ("Z", "num", 6), ("Ia", "num", 6), ("Ib", "num", 9), ("Ic", "num", 6),
     ("U", "num", 6), ("D", "num", 6), ("e", "num", 3), ("G", "num", 9), ("H", "num", 12), ("Aj", "num", 9),
     ("F", "num", 6), ("h", "num", 3), ("X", "num", 9),
 ]  # fmt: skip
 
 # Of a coordinate: its screw and the time derivatives, about the point of its node.
-SCREW = [("b", "num", 6), ("bd", "num", 6), ("bdd", "num", 6)]
+COORDINATE_SCREW = [("b", "num", 6), ("bd", "num", 6), ("bdd", "num", 6)]
 
 BLOCK = 16  # right-hand sides that the derivatives are solved for together
 
 # tau: generalised forces on the coordinates; a_q, a_v, a_tau: derivatives of a; work, rhs: a block of right-hand sides;
 # sub: addresses of the functions below that only models with elements need.
 RECURSIVE = LAYOUT.extend(
-    [("art", record(ARTICULATED), 1), ("screw", record(SCREW), 1), ("tau", "f8", 1)]
+    [("art", record(ARTICULATED), 1), ("screw", record(COORDINATE_SCREW), 1), ("tau", "f8", 1)]
     + [("a_q", "f8", 2), ("a_v", "f8", 2), ("a_tau", "f8", 2), ("work", "f8", 2), ("rhs", "f8", 2), ("sub", "i8", 1)]
 )
 art_, tau_, sub_ = RECURSIVE.viewers("art", "tau", "sub")
@@ -69,7 +70,8 @@ q_, v_, a_, f_, s_, zero_, count_, flag_, par_ = RECURSIVE.viewers(*"q v a f s z
 
 LOST = 2.0**-49  # an inertia about an axis that is this small beside the others has lost all digits
 
-LOADS, LOAD_DERIVATIVES = range(2)
+LOADS, LOAD_DERIVATIVES, CLOSE = range(3)
+N_SUBS = 3
 SUBS = {}
 """The functions reached through `sub`, by number."""
 
@@ -119,7 +121,7 @@ def by_four(H, x):
 
 @kernel
 def motion(art, mass, s, q, v):
-    """A, r, V, c of every node, its moments, and the wrench Z of its velocities (REC-1, REC-2)."""
+    """A, r, V, c of every node, its moments, and the wrench Z of its velocities (REC-1, REC-2, SCW-5)."""
     for i in range(1, art.shape[0]):
         B = art[i]
         P = art[B["parent"]]
@@ -146,6 +148,19 @@ def motion(art, mass, s, q, v):
             put6(B["c"], mul(t, cross(oo, u)), (0.0, 0.0, 0.0))
             put(B["u"], u)
             vv = axpy(t, u, add(vv, cross(oo, d)))
+        elif kind == SCREW:
+            e = mul(B["sgn"], vec_at(s, B["axis"]))
+            u = mv(R, e)
+            w = mul(s[B["pitch"]], u)
+            d = axpy(q[k], w, d)
+            t = v[k]
+            vv = add(vv, cross(oo, d))
+            put6(B["c"], mul(t, add(cross(oo, w), cross(vv, u))), mul(t, cross(oo, u)))
+            put(B["u"], u)
+            put(B["w"], w)
+            vv = axpy(t, w, vv)
+            oo = axpy(t, u, oo)
+            R = mm(R, rot(e, sin(q[k]), cos(q[k])))
         elif kind == RIGID:
             vv = add(vv, cross(oo, d))
         else:
@@ -212,7 +227,7 @@ def articulate(art, tau, f):
         fl, fa = six(B["Z"])
         kind = B["type"]
         k = B["k"]
-        if kind == TURN or kind == SLIDE:
+        if kind == TURN or kind == SLIDE or kind == SCREW:
             u = vec(B["u"])
             t = tau[k] - f[k]
             if kind == TURN:
@@ -221,12 +236,19 @@ def articulate(art, tau, f):
                 D = dot(u, Ua)
                 size = real(c[0] + c[1] + c[2])
                 t -= dot(u, fa)
-            else:
+            elif kind == SLIDE:
                 Ul = smv(a, u)
                 Ua = vm(u, b)
                 D = dot(u, Ul)
                 size = real(a[0] + a[1] + a[2])
                 t -= dot(u, fl)
+            else:
+                w = vec(B["w"])
+                Ul = add(smv(a, w), mv(b, u))
+                Ua = add(vm(w, b), smv(c, u))
+                D = dot(w, Ul) + dot(u, Ua)
+                size = real(dot(w, w) * (a[0] + a[1] + a[2]) + c[0] + c[1] + c[2])
+                t -= dot(w, fl) + dot(u, fa)
             if not real(D) > LOST * size:
                 status = SINGULAR
             D = 1.0 / D
@@ -298,17 +320,19 @@ def accelerate(art, q, v, a):
         al = add(al, cross(aa, vec(B["d"])))
         kind = B["type"]
         k = B["k"]
-        if kind == TURN or kind == SLIDE:
+        if kind == TURN or kind == SLIDE or kind == SCREW:
             cl, ca = six(B["c"])
             Ul, Ua = six(B["U"])
             al = add(al, cl)
             aa = add(aa, ca)
             t = B["e"][0] - B["D"][0] * (dot(Ul, al) + dot(Ua, aa))
             a[k] = t
-            if kind == TURN:
-                aa = axpy(t, vec(B["u"]), aa)
-            else:
+            if kind == SLIDE:
                 al = axpy(t, vec(B["u"]), al)
+            else:
+                aa = axpy(t, vec(B["u"]), aa)
+            if kind == SCREW:
+                al = axpy(t, vec(B["w"]), al)
         elif kind == EULER:
             cl, ca = six(B["c"])
             al = add(al, cl)
@@ -341,6 +365,9 @@ def carry(art, q, a):
             aa = axpy(a[k], vec(B["u"]), aa)
         elif kind == SLIDE:
             al = axpy(a[k], vec(B["u"]), al)
+        elif kind == SCREW:
+            aa = axpy(a[k], vec(B["u"]), aa)
+            al = axpy(a[k], vec(B["w"]), al)
         elif kind == EULER:
             p = four(q, k)
             aa = axpy(4.0 / dot4(p, p), by_four(B["H"], four(a, k)), aa)
@@ -364,6 +391,8 @@ def project(art, q, f, tau):
             tau[k] = f[k] + dot(vec(B["u"]), fa)
         elif kind == SLIDE:
             tau[k] = f[k] + dot(vec(B["u"]), fl)
+        elif kind == SCREW:
+            tau[k] = f[k] + dot(vec(B["u"]), fa) + dot(vec(B["w"]), fl)
         elif kind == EULER:
             p = four(q, k)
             t = 4.0 / dot4(p, p)

@@ -9,10 +9,10 @@ from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import GRAVITY, LAW_LINEAR, SPRING_LINEAR, link
 from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.joint.functions import base, clear, clear_covectors
-from kinegrad.kernels.joint.inertia import dot6, momentum
+from kinegrad.kernels.joint.inertia import add10, dot6, get10, momentum, put10, shifted_moments
 from kinegrad.kernels.joint.markers import curvature, first_columns, marker_positions, marker_rates, rate_columns
 from kinegrad.kernels.joint.motion import accelerations, dot4, e_column, euler_axis, four, positions
-from kinegrad.kernels.joint.records import EULER, SLIDE, TURN
+from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
 from kinegrad.kernels.joint.recursive import (
     BLOCK,
     LOAD_DERIVATIVES,
@@ -70,7 +70,7 @@ def screws(art, screw, q, v, a):
         B = art[i]
         kind = B["type"]
         k = B["k"]
-        if kind == TURN or kind == SLIDE:
+        if kind == TURN or kind == SLIDE or kind == SCREW:
             c = screw[k]
             vv, oo = six(B["V"])
             av, ao = six(B["a"])
@@ -83,6 +83,13 @@ def screws(art, screw, q, v, a):
                 put6(c["b"], z, u)
                 put6(c["bd"], uv, uo)
                 put6(c["bdd"], add(cross(av, u), add(cross(oo, uv), cross(vv, uo))), eo)
+            elif kind == SCREW:
+                w = vec(B["w"])
+                uv = add(cross(oo, w), cross(vv, u))
+                put6(c["b"], w, u)
+                put6(c["bd"], uv, uo)
+                ev = add(cross(ao, w), cross(av, u))
+                put6(c["bdd"], add(ev, add(cross(oo, uv), cross(vv, uo))), eo)
             else:
                 put6(c["b"], u, z)
                 put6(c["bd"], uo, z)
@@ -142,21 +149,7 @@ def composites(art):
 def to_parent(B, P):
     """Add the composite moments, wrench, momentum and X of B to those of its parent, about the parent's point."""
     d = vec(B["d"])
-    I = B["I"]
-    Q = P["I"]
-    c = (I[1], I[2], I[3])
-    e = axpy(I[0], d, c)
-    t = dot(c, d) + dot(e, d)
-    Q[0] += I[0]
-    Q[1] += e[0]
-    Q[2] += e[1]
-    Q[3] += e[2]
-    Q[4] += I[4] + t - d[0] * (c[0] + e[0])
-    Q[5] += I[5] + t - d[1] * (c[1] + e[1])
-    Q[6] += I[6] + t - d[2] * (c[2] + e[2])
-    Q[7] += I[7] - c[0] * d[1] - d[0] * e[1]
-    Q[8] += I[8] - c[0] * d[2] - d[0] * e[2]
-    Q[9] += I[9] - c[1] * d[2] - d[1] * e[2]
+    put10(P["I"], add10(get10(P["I"]), shifted_moments(get10(B["I"]), d)))
     fl, fa = six(B["F"])
     inc6(P["F"], fl, add(fa, cross(d, fl)))
     h = vec(B["h"])
@@ -292,9 +285,11 @@ def leaves_to_ground(art, Y, W, top, width):
         for c in range(0, width, WIDTH):
             F = three(W, i, c)
             N = three(W, i, 3 * BLOCK + c)
-            if kind == TURN or kind == SLIDE:
+            if kind == TURN or kind == SLIDE or kind == SCREW:
                 Ul, Ua = six(B["U"])
-                t = dot(vec(B["u"]), N if kind == TURN else F)
+                t = dot(vec(B["u"]), F if kind == SLIDE else N)
+                if kind == SCREW:
+                    t = t + dot(vec(B["w"]), F)
                 e = B["D"][0] * (load(Y, k, c) - t)
                 store(Y, k, c, e)
                 F = axpy(e, Ul, F)
@@ -326,14 +321,16 @@ def ground_to_leaves(art, Y, W, top, width):
         for c in range(0, width, WIDTH):
             o = three(W, P, 3 * BLOCK + c)
             l = add(three(W, P, c), cross(o, d))
-            if kind == TURN or kind == SLIDE:
+            if kind == TURN or kind == SLIDE or kind == SCREW:
                 Ul, Ua = six(B["U"])
                 e = load(Y, k, c) - B["D"][0] * (dot(Ul, l) + dot(Ua, o))
                 store(Y, k, c, e)
-                if kind == TURN:
-                    o = axpy(e, vec(B["u"]), o)
-                else:
+                if kind == SLIDE:
                     l = axpy(e, vec(B["u"]), l)
+                else:
+                    o = axpy(e, vec(B["u"]), o)
+                if kind == SCREW:
+                    l = axpy(e, vec(B["w"]), l)
             elif kind == EULER:
                 x = (load(Y, k, c), load(Y, k + 1, c), load(Y, k + 2, c))
                 x = sub(x, vm(l, mat(B["G"])))

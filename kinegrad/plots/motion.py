@@ -2,85 +2,66 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from kinegrad.dataframe import coordinate_unit
 from kinegrad.errors import KinegradError
+from kinegrad.plots.figure import Panel, draw, finish
+from kinegrad.plots.reactions import panels as reaction_panels
 
-SUFFIXES = (".png", ".pdf", ".svg")
 MOST_MARKERS = 5  # that are chosen when none are named
 STILL = 1e-6  # a marker that moves less, relative to the one that moves most, is not chosen
 FLAT = 1e-3  # paths that are thinner, relative to their length, are drawn in a plane
 ROUNDING = 1e-17  # a constraint violation below this is not drawn
 
 
-def check_suffix(path: str | Path) -> Path:
-    """`path`; raises when its suffix is no format of figures."""
-    path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise KinegradError(
-            f"{str(path)!r} is no name of a figure; end it with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}."
-        )
-    return path
-
-
 def plot(motion, names=(), path: str | Path | None = None):
     """A matplotlib figure with a panel for each kind of what is named, also written to `path` when one is given."""
-    if path is not None:
-        path = check_suffix(path)
-    from matplotlib.figure import Figure
-
-    panels = _panels(motion, names)
-    columns = 1 if len(panels) == 1 else 2
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(7.2 * columns, 4.2 * rows), layout="constrained")
-    for k, (draw, argument) in enumerate(panels, 1):
-        draw(figure, (rows, columns, k), motion, argument)
-    figure.suptitle(motion.system.model.title or "Motion", parse_math=False)
-    if path is not None:
-        try:
-            figure.savefig(path, dpi=150)
-        except OSError as error:
-            raise KinegradError(
-                f"{str(path)!r} cannot be written: {error.strerror or error}; name another file."
-            ) from None
-    return figure
+    return draw(motion.system.model.title or "Motion", _panels(motion, names), path)
 
 
-def _panels(motion, names) -> list[tuple]:
-    """What is drawn in each panel: a function, and the names it takes."""
+def _panels(motion, names) -> list[Panel]:
+    """What draws each panel."""
     system = motion.system
-    known = ["energy", "constraints", *system.markers, *system.coordinates]
+    joints = [*system.model.joints, *system.model.constraints]
+    known = ["energy", "constraints", "reactions", *system.markers, *system.coordinates, *joints]
     for name in names:
         if name not in known:
             from difflib import get_close_matches
 
             near = get_close_matches(name, known, 3) or known[:12]
             raise KinegradError(
-                f"{name!r} cannot be plotted; name markers, coordinates, 'energy' or 'constraints', such as "
+                f"{name!r} cannot be plotted; name markers, coordinates, joints, 'energy', 'constraints' or 'reactions', "
+                f"such as "
                 f"{', '.join(near)}."
             )
     markers = [n for n in names if n in system.markers] if names else moving_markers(motion)
     coordinates = [n for n in names if n in system.coordinates]
-    panels = [(_paths, markers), (_positions, markers)] if markers else []
+    panels = [partial(_paths, motion, markers), partial(_positions, motion, markers)] if markers else []
     if coordinates or not (names or markers):
-        panels.append((_coordinates, coordinates or list(system.coordinates)[:MOST_MARKERS]))
+        panels.append(partial(_coordinates, motion, coordinates or list(system.coordinates)[:MOST_MARKERS]))
     if "energy" in names or not names:
-        panels.append((_energies, None))
+        panels.append(partial(_energies, motion))
     if system.m and ("constraints" in names or not names):
-        panels.append((_violation, None))
+        panels.append(partial(_violation, motion))
+    if "reactions" in names:
+        panels += reaction_panels(motion.t, motion.reactions())
+    if any(name in joints for name in names):
+        panels += reaction_panels(motion.t, motion.reactions(), [name for name in names if name in joints])
     if not panels:
         raise KinegradError("The model has no constraints, and nothing else was named; there is nothing to plot.")
     return panels
 
 
-def moving_markers(motion) -> list[str]:
-    """Names of the points that move most, each path once."""
+def moving_markers(motion, x: np.ndarray | None = None) -> list[str]:
+    """Names of the points that move most, each path once; `x` holds positions of all markers at some states, if at hand."""
     from kinegrad.model.bodies import VectorMarker
 
     system = motion.system
-    x = motion.marker_array()[:, :, 0]
+    x = motion.marker_array()[:, :, 0] if x is None else x
     extent = np.ptp(x, axis=0).max(axis=1)
     names = list(system.markers)
     chosen: list[int] = []
@@ -106,7 +87,7 @@ def _extents(positions: list[np.ndarray]) -> np.ndarray:
     return np.max([np.ptp(x, axis=0) for x in positions], axis=0)
 
 
-def _paths(figure, place, motion, markers) -> None:
+def _paths(motion, markers, figure, place) -> None:
     """Paths in space, or in the plane they lie in."""
     positions = [motion.marker(name).position for name in markers]
     extent = _extents(positions)
@@ -122,12 +103,14 @@ def _paths(figure, place, motion, markers) -> None:
     if len(shown) == 3:
         axes.set_aspect("equal")
         axes.locator_params(nbins=4)
+        for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+            axis.labelpad = 12
     else:
         axes.set_aspect("equal", adjustable="datalim")
-    _finish(axes)
+    finish(axes)
 
 
-def _positions(figure, place, motion, markers) -> None:
+def _positions(motion, markers, figure, place) -> None:
     """Components that move, by time: a colour for each marker, a dash for each component."""
     axes = figure.add_subplot(*place)
     positions = [motion.marker(name).position for name in markers]
@@ -137,20 +120,19 @@ def _positions(figure, place, motion, markers) -> None:
             if np.ptp(x[:, c]) > STILL * largest or largest == 0.0:
                 axes.plot(motion.t, x[:, c], dash, lw=1, color=f"C{k % 10}", label=f"{name} {'xyz'[c]}")
     axes.set(title="Positions", xlabel="time [s]", ylabel="position [m]")
-    _finish(axes)
+    finish(axes)
 
 
-def _coordinates(figure, place, motion, names) -> None:
+def _coordinates(motion, names, figure, place) -> None:
     axes = figure.add_subplot(*place)
     for name in names:
-        part = name.rpartition(".")[2]
-        unit = "rad" if part.startswith("angle") else "1" if part.startswith("e") else "m"
+        unit = coordinate_unit(name)
         axes.plot(motion.t, motion.q[:, motion.system.coordinates.index(name)], lw=1, label=f"{name} [{unit}]")
     axes.set(title="Coordinates", xlabel="time [s]", ylabel="coordinate")
-    _finish(axes)
+    finish(axes)
 
 
-def _energies(figure, place, motion, _) -> None:
+def _energies(motion, figure, place) -> None:
     axes = figure.add_subplot(*place)
     e = motion.energies
     for values, label, style in (
@@ -162,18 +144,13 @@ def _energies(figure, place, motion, _) -> None:
     if np.abs(e.work).max() > 0.0:
         axes.plot(motion.t, e.work, "--", color="C3", lw=1, label="work of forces\nwithout potential")
     axes.set(title=f"Energy, change since the start (drift {e.drift:.1e} J)", xlabel="time [s]", ylabel="energy [J]")
-    _finish(axes)
+    finish(axes)
 
 
-def _violation(figure, place, motion, _) -> None:
+def _violation(motion, figure, place) -> None:
     axes = figure.add_subplot(*place)
     for k, (label, unit) in enumerate((("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s²"))):
         violation = motion.constraint_violation[:, k]
         axes.semilogy(motion.t, np.where(violation > ROUNDING, violation, np.nan), lw=1, label=f"{label} [{unit}]")
     axes.set(title="Largest constraint violation", xlabel="time [s]", ylabel="violation")
-    _finish(axes)
-
-
-def _finish(axes) -> None:
-    axes.grid(True, alpha=0.3)
-    axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0))
+    finish(axes)

@@ -1,0 +1,91 @@
+"""``kinegrad equilibrium``: where a mechanism comes to rest, and how that depends on parameters."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kinegrad.cli import options as o
+from kinegrad.cli.contract import Report
+from kinegrad.errors import KinegradError
+
+Time = Annotated[float, typer.Option("--time", metavar="T", help="Time at which drivers and forces are taken [s].")]
+Gradient = Annotated[bool, typer.Option("--gradient", help="Differentiate the objectives at the equilibrium.")]
+Method = Annotated[str, typer.Option("--method", metavar="NAME", help="Of the gradient: direct or adjoint.")]
+Wrt = Annotated[
+    list[str],
+    typer.Option("--wrt", metavar="A,B", help="Parameters of the gradient; the design of the file by default."),
+]
+
+
+def equilibrium(
+    model: o.ModelFile,
+    time: Time = 0.0,
+    gradient: Gradient = False,
+    method: Method = "direct",
+    wrt: Wrt = [],  # noqa: B006
+    set_: o.Set = [],  # noqa: B006
+    variant: o.Variant = None,
+    cut: o.Cut = [],  # noqa: B006
+    json: o.Json = False,
+) -> Report:
+    """Find a position where all forces balance, its stability and its reactions."""
+    from kinegrad.cli.gradient import _by_name, _names
+    from kinegrad.cli.rest import markers_data
+    from kinegrad.cli.run import reactions_data
+    from kinegrad.coordinates.joint import joint
+    from kinegrad.statics.equilibrium import equilibrium as solve
+    from kinegrad.statics.sensitivity import METHODS
+
+    if method not in METHODS:
+        raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(METHODS)}.")
+    description = o.load_model(model, variant, set_)
+    found = solve(joint(description, cut=cut), t=time)
+    data = {
+        "iterations": found.iterations,
+        "residual": found.residual,
+        "force_residual": found.force_residual,
+        "stable": found.stable,
+        "free": list(found.free),
+        "frequencies": found.frequencies.tolist(),
+        "coordinates": found.coordinates,
+        "markers": markers_data(found.markers()),
+        "objectives": {name: float(value) for name, value in found.objectives.items()},
+        **reactions_data(found.reactions(), 0),
+    }
+    if gradient or wrt:
+        names = _names(wrt) or list(description.design)
+        result = found.gradient(wrt=names, method=method)
+        data["gradient"] = _by_name(found.system, names, result.values, result.matrix)
+        data["method"] = method
+    return Report(data, lambda console: _show(console, data, description))
+
+
+def _show(console, data: dict, model) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from kinegrad.cli.gradient import _rows
+    from kinegrad.cli.rest import show_coordinates, show_facts, show_positions
+    from kinegrad.cli.run import show_reactions
+
+    kind = "stable" if data["stable"] else "not stable" if not data["free"] else "with free directions"
+    facts = {
+        "equilibrium": f"{kind}, found in {data['iterations']} iterations",
+        "without stiffness": "; ".join(data["free"]),
+        "natural frequencies [Hz]": ", ".join(f"{x:.5g}" for x in data["frequencies"][:12]),
+        "largest force left": f"{data['force_residual']:.2g}",
+        "largest constraint violation": f"{data['residual']:.2g}",
+    }
+    show_facts(console, model, facts)
+    show_coordinates(console, data["coordinates"])
+    show_positions(console, data["markers"], "At rest")
+    show_reactions(console, data)
+    if data["objectives"]:
+        objectives = list(data["objectives"])
+        table = Table("objective", *objectives)
+        table.add_row("value", *(f"{data['objectives'][name]:.10g}" for name in objectives), end_section=True)
+        for label, values in _rows(data["gradient"], objectives) if "gradient" in data else ():
+            table.add_row(Text(f"by {label}"), *(f"{value:.10g}" for value in values))
+        console.print(table)

@@ -1,0 +1,51 @@
+"""``kinegrad inverse``: the forces that the motion of the drivers needs."""
+
+from __future__ import annotations
+
+from kinegrad.cli import options as o
+from kinegrad.cli.contract import Report
+
+
+def inverse(
+    model: o.ModelFile,
+    step: o.Step = None,
+    t_end: o.TEnd = None,
+    output_step: o.OutputStep = None,
+    set_: o.Set = [],  # noqa: B006
+    variant: o.Variant = None,
+    cut: o.Cut = [],  # noqa: B006
+    plot: o.Plot = None,
+    json: o.Json = False,
+) -> Report:
+    """Move a model by its drivers, and tell the forces these have to give, and all reactions."""
+    from kinegrad.cli.kinematics import show_motion, summary
+    from kinegrad.cli.progress import Progress
+    from kinegrad.cli.rest import driven_job
+    from kinegrad.cli.run import reactions_data, show_reactions
+    from kinegrad.statics.inverse import inverse as solve
+
+    description = o.load_model(model, variant, set_)
+    job = driven_job(description, {"step": step, "t_end": t_end, "output_step": output_step}, cut, plot, model)
+    with Progress("Inverse dynamics") as progress:
+        found = solve(job.system, **job.arguments, progress=progress)
+    job.write(found.motion)
+    data = summary(found.motion) | {
+        "t": found.t.tolist(),
+        "forces": {name: x.tolist() for name, x in found.forces.items()},
+        "powers": {name: x.tolist() for name, x in found.powers.items()},
+        **reactions_data(found.reactions, -1),
+    }
+
+    def show(console):
+        from rich.table import Table
+        from rich.text import Text
+
+        show_motion(console, data, description)
+        table = Table("driver", "least force", "largest force", "largest power [W]")
+        for name, x in found.forces.items():
+            table.add_row(Text(name), f"{x.min():.6g}", f"{x.max():.6g}", f"{abs(found.powers[name]).max():.6g}")
+        console.print(table)
+        show_reactions(console, data)
+        job.show_files(console)
+
+    return Report(data, show)

@@ -1,0 +1,64 @@
+"""What the commands about positions and given motions share: markers as JSON, tables for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kinegrad.cli.job import Job
+    from kinegrad.model.model import Model
+
+
+def driven_job(
+    model: Model, times: Mapping[str, float | None], cut: Sequence[str], plot: Path | None, keep: Path
+) -> Job:
+    """A job for a motion by drivers: it has times and a figure, but no formulation, and is not simulated."""
+    from kinegrad.cli.job import Choices, Job, check_files
+    from kinegrad.coordinates.joint import joint
+
+    Choices(**times).check(model)
+    check_files({"--plot": plot}, [keep])
+    return Job(joint(model, cut=cut), dict(times), None, plot)
+
+
+def markers_data(markers: Mapping) -> dict:
+    """{body.marker: {position, velocity, acceleration}}."""
+    keys = ("position", "velocity", "acceleration")
+    return {name: {key: getattr(marker, key).tolist() for key in keys} for name, marker in markers.items()}
+
+
+def show_facts(console, model: Model, facts: Mapping[str, str]) -> None:
+    """The title of the model, and a line for each fact that is told."""
+    from rich.table import Table
+    from rich.text import Text
+
+    console.print(Text(model.title or "Model without a title", style="bold"))
+    grid = Table.grid(padding=(0, 2))
+    for label, value in facts.items():
+        if value:
+            grid.add_row(label, Text(value))
+    console.print(grid)
+
+
+def show_coordinates(console, coordinates: Mapping[str, float]) -> None:
+    """A table of coordinates."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("coordinate", r"value \[m, rad]")
+    for name, value in coordinates.items():
+        table.add_row(Text(name), f"{value:.10g}")
+    console.print(table)
+
+
+def show_positions(console, markers: Mapping[str, Mapping], title: str) -> None:
+    """A table of the positions of markers."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("marker", r"position \[m]", title=title)
+    for name, entry in markers.items():
+        table.add_row(Text(name), ", ".join(f"{x:.8g}" for x in entry["position"]))
+    console.print(table)

@@ -1,0 +1,118 @@
+"""``kinegrad view``: the animated page in the browser, with sliders that simulate anew."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinegrad.cli import options as o
+from kinegrad.cli.contract import Report
+from kinegrad.errors import KinegradError
+
+if TYPE_CHECKING:
+    from kinegrad.motion import Motion
+
+HDF5 = b"\x89HDF\r\n\x1a\n"  # how a result file begins
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A model file, or a motion that --out saved.", show_default=False)
+]
+Port = Annotated[int, typer.Option("--port", metavar="N", help="Port of the page; any free one by default.")]
+NoOpen = Annotated[bool, typer.Option("--no-open", help="Serve the page, and do not open the browser.")]
+
+
+def view(
+    file: File,
+    step: o.Step = None,
+    t_end: o.TEnd = None,
+    set_: o.Set = [],  # noqa: B006
+    variant: o.Variant = None,
+    port: Port = 0,
+    no_open: NoOpen = False,
+    json: o.Json = False,
+) -> Report:
+    """Show a motion in the browser; sliders change the design, and the page simulates anew."""
+    from kinegrad.page.scene import scene
+    from kinegrad.page.server import LiveServer, sliders
+
+    if not 0 <= port <= 65535:
+        raise KinegradError(f"--port is {port}; give a number from 0 (any that is free) to 65535.")
+    given = {"--step": step, "--t-end": t_end, "--set": set_, "--variant": variant}
+    motion = _saved(file, given) if _is_result(file) else _simulated(file, step, t_end, set_, variant)
+    arguments = _arguments(motion)
+    done = []
+
+    def simulate(values: dict[str, float], progress) -> dict:
+        from kinegrad.simulate import simulate
+
+        fresh = simulate(motion.system.with_parameters(values), **arguments, progress=progress)
+        done.append(values)
+        return scene(fresh, folder=file.parent)
+
+    document = scene(motion, folder=file.parent) | {"live": {"parameters": sliders(motion.system)}}
+    with LiveServer(document, simulate, port) as server:
+        print(f"The page is at {server.address} until you press Ctrl-C.", file=sys.stderr, flush=True)
+        if not no_open:
+            threading.Thread(target=_open, args=(server.address,), daemon=True).start()
+        try:
+            server.serve_forever(poll_interval=0.2)
+        except KeyboardInterrupt:
+            print(file=sys.stderr)
+        data = {"address": server.address, "simulations": len(done)}
+
+    def show(console):
+        console.print(f"The page was closed after {len(done)} simulations.")
+
+    return Report(data, show)
+
+
+def _is_result(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(len(HDF5)) == HDF5
+    except OSError:
+        return False  # the reader of models tells why
+
+
+def _saved(file: Path, given: dict[str, Any]) -> Motion:
+    """The motion in a result file, which has its own model and times."""
+    from kinegrad.results import load
+
+    for option, value in given.items():
+        if value:
+            raise KinegradError(
+                f"{option} does not apply to {str(file)!r}, a saved motion; leave it out, or view the model file."
+            )
+    return load(file)
+
+
+def _simulated(file: Path, step, t_end, assignments, variant) -> Motion:
+    """The motion of a model as the file and the options say."""
+    from kinegrad.cli.job import Choices, prepare
+    from kinegrad.cli.progress import Progress
+
+    model = o.load_model(file, variant, assignments)
+    job = prepare(model, Choices(step=step, t_end=t_end), (), None, None, keep=[file])
+    with Progress("Simulation") as progress:
+        return job.simulate(progress)
+
+
+def _arguments(motion: Motion) -> dict[str, Any]:
+    """What makes a simulation with other parameters like `motion`; as many states as it has are kept."""
+    return {
+        "formulation": motion.formulation,
+        "integrator": motion.integrator,
+        "t_end": motion.t_end,
+        "step": motion.step,
+        "output_step": motion.stride * motion.step,
+    }
+
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)

@@ -1,0 +1,88 @@
+"""Functions of users as laws: a Python function or a compiled one, called by its address (LAW-7).
+
+The values y of a function, and their partials by its arguments x, are registers of the tapes of the element, after the
+slots; tape 2 gives x.  So a tape that wants derivatives has the chain rule in it, and nothing here knows what y is for.
+"""
+
+from kinegrad.kernels.elements.layout import ELEMENTS, LAW_CALL, link, part
+from kinegrad.kernels.jit import JIT, cfunction, kernel
+from kinegrad.kernels.tape import run_tape_at
+
+callback_, call_x_, call_y_, code_, const_, job_, outs_, reg_ = ELEMENTS.viewers(
+    *"callback call_x call_y code const job outs reg".split()
+)
+
+# What is wanted of a function: values; partials too, for a Newton matrix; partials too, for a derivative of the run.
+VALUES, ABOUT, EXACTLY = range(3)
+
+# job: what a call is about: the fields of the law, the first register it fills, and what is wanted
+FN, NA, NC, CODE, CODE_END, CONST, CONST_END, OUT, FIRST, EXACT = range(10)
+N_JOB = 10
+
+if JIT:
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def _call(typing, address, x, exact, y):
+        """Run ``void(const double *x, int64 exact, double *y)`` at `address`."""
+
+        def generate(context, builder, signature, args):
+            pointer, word = ir.IntType(8).as_pointer(), ir.IntType(64)
+            data = [
+                builder.bitcast(context.make_array(signature.args[k])(context, builder, args[k]).data, pointer)
+                for k in (1, 3)
+            ]
+            function = ir.FunctionType(ir.VoidType(), [pointer, word, pointer])
+            builder.call(builder.inttoptr(args[0], function.as_pointer()), [data[0], args[2], data[1]])
+            return context.get_dummy_value()
+
+        return types.void(types.int64, x, types.int64, y), generate
+
+    @kernel
+    def invoke(ctx, number, exact):
+        """y, and with `exact` its partials, from x by the function of that number."""
+        _call(callback_(ctx)[number], call_x_(ctx), exact, call_y_(ctx))
+
+else:
+
+    def invoke(ctx, number, exact):
+        """y, and with `exact` its partials, from x by the function of that number."""
+        ctx.calls.run(number, exact)
+
+
+@part(LAW_CALL)
+@cfunction(what="the simulation kernels")
+def call_law(ctx):
+    """The registers of a function: y and, if wanted, its partials by rows."""
+    job, reg, const, outs, x, y = job_(ctx), reg_(ctx), const_(ctx), outs_(ctx), call_x_(ctx), call_y_(ctx)
+    k = job[FIRST]
+    for i in range(job[CONST], job[CONST_END]):
+        reg[k + i - job[CONST]] = const[i]
+    run_tape_at(code_(ctx), job[CODE], job[CODE_END] - job[CODE], reg, 0)
+    for i in range(job[NA]):
+        x[i] = reg[outs[job[OUT] + i]]
+    invoke(ctx, job[FN], job[EXACT])
+    for i in range(job[NC] * (1 + job[NA]) if job[EXACT] else job[NC]):
+        reg[k + i] = y[i]
+
+
+@kernel
+def external(ctx, law, k, exact):
+    """Fill the registers from k on with what the function of an element gives, if it has one; the place after them."""
+    if law["fn"] < 0:
+        return k
+    job = job_(ctx)
+    job[FN] = law["fn"]
+    job[NA] = law["na"]
+    job[NC] = law["nc"]
+    job[CODE] = law["c2"]
+    job[CODE_END] = law["e2"]
+    job[CONST] = law["q2"]
+    job[CONST_END] = law["r2"]
+    job[OUT] = law["o2"]
+    job[FIRST] = k
+    job[EXACT] = exact
+    link(ctx, LAW_CALL)
+    return k + law["nc"] * (1 + law["na"])

@@ -1,0 +1,65 @@
+"""One file of HTML: the document of a scene, style and program put together, with nothing to load from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from kinegrad.errors import KinegradError
+from kinegrad.page.scene import FRAMES, scene
+
+SUFFIXES = (".html", ".htm")
+#: The program in the order in which it is read: each file may use what stands before it.
+SCRIPTS = (
+    *("algebra.js", "solids.js", "camera.js", "drawing.js", "webgl.js", "canvas.js", "plots.js", "gradient.js"),
+    *("controls.js", "live.js", "main.js"),
+)
+
+
+def check_suffix(path: str | Path) -> Path:
+    """`path`; raises when its name is not that of a page."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise KinegradError(f"{str(path)!r} is no name of a page; end it with .html.")
+    return path
+
+
+def to_html(motion, path: str | Path, *, gradient=None, frames: int = FRAMES, folder: str | Path | None = None) -> Path:
+    """Where the page of `motion` was written; a file that was there is replaced, and only by a complete one."""
+    path = check_suffix(path)
+    text = page(scene(motion, most=frames, gradient=gradient, folder=folder))
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        raise KinegradError(f"{str(path)!r} cannot be written: {error.strerror or error}; name another file.") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def page(document: dict) -> str:
+    """The text of a page."""
+    web = files("kinegrad.page") / "web"
+    parts = {
+        "title": escape(document["title"]),
+        "style": (web / "page.css").read_text(encoding="utf-8"),
+        "scene": as_script_text(document),
+        "program": "\n".join((web / name).read_text(encoding="utf-8") for name in SCRIPTS),
+    }
+    text = (web / "page.html").read_text(encoding="utf-8")
+    first, *rest = text.split("{{")
+    for piece in rest:
+        name, _, after = piece.partition("}}")
+        first += parts[name] + after
+    return first
+
+
+def as_script_text(document: dict) -> str:
+    """JSON that may stand in a script element whatever texts it holds."""
+    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,0 +1,13 @@
+"""Arrays as texts: base64 of their bytes, which the page reads without parsing numbers."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+
+
+def packed(values, kind: str = "<f4") -> str:
+    """Base64 of the entries in row order, as little-endian numbers of `kind` (single precision by default)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return base64.b64encode(np.ascontiguousarray(values, kind).tobytes()).decode("ascii")

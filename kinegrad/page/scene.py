@@ -1,0 +1,256 @@
+"""A motion as the page reads it: names, solids, joints, springs, curves by time, and where everything is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from kinegrad.errors import KinegradError
+from kinegrad.expressions.syntax import Expression
+from kinegrad.model.bodies import VectorMarker
+from kinegrad.model.forces import Gravity, Spring
+from kinegrad.model.joints import as_pair
+from kinegrad.page.packing import packed
+from kinegrad.page.replay import Frames, chosen_rows, frames, quaternions
+from kinegrad.page.solids import GROUND, Solids
+from kinegrad.plots.motion import FLAT, ROUNDING, moving_markers
+
+FRAMES = 600  # states shown, at most, unless asked otherwise
+MANY = 24  # bodies from which one path is shown at first
+
+
+def scene(motion, *, most: int = FRAMES, gradient=None, folder: str | Path | None = None) -> dict:
+    """The document of a page, ready for JSON.
+
+    Parameters
+    ----------
+    most : int
+        States shown, at most.
+    gradient : Gradient, optional
+        Derivatives to draw as bars.
+    folder : path, optional
+        Where paths of mesh files begin; the current folder by default.
+    """
+    if isinstance(most, bool) or not isinstance(most, int) or most < 2:
+        raise KinegradError(f"frames is {most!r}; a page needs a whole number of them, at least 2.")
+    rows = chosen_rows(motion.t, most)
+    return _Scene(motion, rows, Path(folder or ".")).document(gradient)
+
+
+class _Scene:
+    """One motion at chosen rows, on its way to a document."""
+
+    def __init__(self, motion, rows: np.ndarray, folder: Path):
+        self.motion, self.rows = motion, rows
+        self.system, self.model = motion.system, motion.system.model
+        self.bodies = [GROUND, *self.model.bodies]
+        self.frames: Frames = frames(motion, rows)
+        self.markers = self._markers()
+        low, high = self._box()
+        self.low, self.high = low, high
+        self.solids = Solids(self.model, self.value, float(np.linalg.norm(high - low)) or 1.0, folder)
+
+    def value(self, number) -> float:
+        """The value of a number or an expression at the parameters of the motion."""
+        if not isinstance(number, Expression):
+            return float(number)
+        return self.system.parameters.evaluate(number, self.system.rho)
+
+    def document(self, gradient) -> dict:
+        motion, model = self.motion, self.model
+        poses = np.concatenate([self.frames.origin, quaternions(self.frames.axes)], axis=2)
+        return {
+            "title": model.title or "Motion",
+            "facts": self._facts(),
+            "count": len(self.rows),
+            "times": packed(motion.t[self.rows]),
+            "poses": packed(poses),
+            "bodies": [
+                {"name": b, "com": self.solids.com(b).tolist(), "solids": self.solids.of(b)} for b in self.bodies
+            ],
+            "markers": [
+                {"name": name, "body": self.bodies.index(name.partition(".")[0]), "at": at.tolist()}
+                for name, at in self.markers.items()
+            ],
+            "traces": self._traces(),
+            "joints": [self._joint(name, joint) for name, joint in model.joints.items()],
+            "springs": [
+                {"name": name, "ends": self._ends(force.between), "natural": self.value(force.natural_length)}
+                for name, force in model.forces.items()
+                if isinstance(force, Spring) and force.between
+            ],
+            "bars": [
+                {"name": name, "ends": self._ends(element.between)}
+                for section, kind in ((model.joints, "link"), (model.constraints, "distance"))
+                for name, element in section.items()
+                if element.type == kind
+            ],
+            "radius": self.solids.radius,
+            "symbol": self.solids.symbol,
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "up": self._up(),
+            "normal": self._normal(),
+            "plots": [plot for plot in self._plots() if plot["series"]],
+            "gradient": None if gradient is None else _gradient(gradient),
+        }
+
+    # --- geometry ---
+
+    def _markers(self) -> dict[str, np.ndarray]:
+        """Points of all bodies in their frames."""
+        found = {}
+        for body in self.bodies:
+            element = self.model.ground if body == GROUND else self.model.bodies[body]
+            for name, marker in element.markers.items():
+                if not isinstance(marker, VectorMarker):
+                    numbers = marker.origin if hasattr(marker, "origin") else marker.position
+                    found[f"{body}.{name}"] = np.array([self.value(number) for number in numbers])
+        return found
+
+    def _positions(self, body: str, at: np.ndarray) -> np.ndarray:
+        """(rows, 3) course of a point of a body."""
+        if body == GROUND:
+            return np.tile(at, (len(self.rows), 1))
+        k = self.bodies.index(body) - 1
+        return self.frames.origin[:, k] + self.frames.axes[:, k] @ at
+
+    def _box(self) -> tuple[np.ndarray, np.ndarray]:
+        """Corners of the space that the points and centres of mass pass through."""
+        points = [self._positions(name.partition(".")[0], at) for name, at in self.markers.items()]
+        for body, element in self.model.bodies.items():
+            points.append(self._positions(body, np.array([self.value(number) for number in element.com])))
+        every = np.concatenate(points)
+        every = every[np.isfinite(every).all(axis=1)]
+        return (every.min(axis=0), every.max(axis=0)) if len(every) else (-np.ones(3), np.ones(3))
+
+    def _up(self) -> list[float]:
+        """Against gravity; else z, or y when everything stays in the plane z = constant."""
+        for force in self.model.forces.values():
+            if isinstance(force, Gravity):
+                g = np.array([self.value(number) for number in force.acceleration])
+                if g.any():
+                    return (-g / np.linalg.norm(g)).tolist()
+        return [0.0, 1.0, 0.0] if self._normal() == [0.0, 0.0, 1.0] else [0.0, 0.0, 1.0]
+
+    def _normal(self) -> list[float] | None:
+        """The axis across the plane in which everything stays, when it is one of x, y, z."""
+        extent = self.high - self.low
+        across = int(np.argmin(extent))
+        return np.eye(3)[across].tolist() if extent[across] <= FLAT * extent.max() else None
+
+    def _ends(self, between) -> list[dict]:
+        """Body and place of two markers."""
+        found = []
+        for name in between:
+            body, _, marker = name.partition(".")
+            found.append({"body": self.bodies.index(body), "at": self.solids.point(body, marker).tolist()})
+        return found
+
+    def _joint(self, name: str, joint) -> dict:
+        """Where a joint is, and its axes: one in the first body, of a Cardan joint one in each."""
+        if joint.type == "cardan":
+            axes = [self.solids.vector(axis).tolist() for axis in joint.axes]
+        else:
+            axes = [self.solids.vector(as_pair(joint.axis)[0]).tolist()] if hasattr(joint, "axis") else []
+        return {"name": name, "kind": joint.type, "ends": self._ends(joint.between), "axes": axes}
+
+    def _traces(self) -> list[str]:
+        """Names of the points whose paths are shown first."""
+        x = np.zeros((len(self.rows), len(self.system.markers), 3))
+        for k, name in enumerate(self.system.markers):
+            if name in self.markers:
+                x[:, k] = self._positions(name.partition(".")[0], self.markers[name])
+        moving = moving_markers(self.motion, x)
+        return moving if len(self.bodies) <= MANY else moving[-1:]
+
+    # --- curves and words ---
+
+    def _facts(self) -> list[str]:
+        motion = self.motion
+        steps = f"{len(motion.hs)} steps to {motion.ts[-1]:g} s"
+        facts = [f"{self.system.kind} coordinates", motion.formulation.type, motion.integrator.type, steps]
+        facts.append(f"energy drift {_brief(motion.energies.drift)} J")
+        if motion.status:
+            facts.append("stopped early")
+        return facts
+
+    def _plots(self) -> list[dict]:
+        motion, rows = self.motion, self.rows
+        e = motion.energies
+        energies = {"kinetic": e.kinetic, "potential": e.potential, "total": e.kinetic + e.potential}
+        if np.abs(e.work).max() > 0.0:
+            energies["work"] = e.work
+        yield {
+            "title": "Energy",
+            "note": "change since the start",
+            "series": [
+                {"name": name, "unit": "J", "y": packed((values - values[0])[rows])}
+                for name, values in energies.items()
+            ],
+        }
+        levels = zip(("position", "velocity", "acceleration"), ("m", "m/s", "m/s²"), strict=True)
+        violation = np.where(motion.constraint_violation > ROUNDING, motion.constraint_violation, np.nan)[rows]
+        yield {
+            "title": "Constraint violation",
+            "note": "largest of all rows",
+            "log": True,
+            "series": [
+                {"name": name, "unit": unit, "y": packed(violation[:, k])}
+                for k, (name, unit) in enumerate(levels)
+                if self.system.m and np.isfinite(violation[:, k]).any()
+            ],
+        }
+        yield {
+            "title": "Coordinates",
+            "choose": "several",
+            "series": [
+                {"name": name, "unit": _unit_of(name), "y": packed(motion.q[rows, k])}
+                for k, name in enumerate(self.system.coordinates)
+            ],
+        }
+        yield {
+            "title": "Objectives",
+            "note": "what is integrated, or taken at the end",
+            "choose": "one",
+            "series": [
+                {
+                    "name": name,
+                    "unit": "",
+                    "y": packed(self.frames.integrands[:, k]),
+                    "total": _number(motion.objectives[name]),
+                    "kind": kind,
+                }
+                for k, (name, kind) in enumerate(self.system.objectives.items())
+            ],
+        }
+
+
+def _unit_of(coordinate: str) -> str:
+    part = coordinate.rpartition(".")[2]
+    return "rad" if part.startswith("angle") else "" if part.startswith("e") else "m"
+
+
+def _brief(value: float) -> str:
+    """Two digits: 4.5e-6, 0.012, 37."""
+    return f"{value:.2g}".replace("e-0", "e-").replace("e+0", "e")
+
+
+def _number(value: float) -> float | None:
+    """A number that JSON knows."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _gradient(result) -> dict:
+    """Derivatives by name, with the values of the parameters, for bars of either kind."""
+    system = result.motion.system
+    rho = dict(zip(system.parameters.independent, system.rho.tolist(), strict=True))
+    return {
+        "method": result.method,
+        "objectives": list(result.values),
+        "values": [_number(value) for value in result.values.values()],
+        "parameters": list(result.wrt),
+        "rho": [rho[label] for label in result.wrt],
+        "matrix": [[_number(value) for value in row] for row in result.matrix.tolist()],
+    }

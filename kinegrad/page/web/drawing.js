@@ -1,0 +1,254 @@
+// What is drawn at a time: solids by kind with their matrices and colours, and lines. Both views read the same lists.
+
+const PALETTE = ["#4a7fb5", "#e07b39", "#3a9b8c", "#b35fa3", "#d3a02a", "#6b9440", "#c8504f", "#7a6cc9"].map(rgb);
+const BLEND = ["#3f6fb5", "#3a9b8c", "#d3a02a", "#d9643a"].map(rgb);
+const MANY = 24; // bodies from which centres of mass are not shown at first
+const SHOWN = { traces: true, joints: true, centres: true, grid: true, frames: false, names: false };
+const TURNS = 9; // of a spring
+const BETWEEN_TURNS = 14;
+
+// Bodies take colours in turn; many of them blend from one to the next along the file.
+function bodyColour(k, count) {
+  if (count <= 2 * PALETTE.length) return PALETTE[k % PALETTE.length];
+  const at = (k / (count - 1)) * (BLEND.length - 1);
+  const i = Math.min(Math.floor(at), BLEND.length - 2);
+  return mix(BLEND[i], BLEND[i + 1], at - i);
+}
+
+class Drawing {
+  constructor(scene) {
+    this.scene = scene;
+    this.times = unpacked(scene.times);
+    this.poses = unpacked(scene.poses);
+    this.moving = scene.bodies.length - 1;
+    this.meshes = [];
+    this.bodies = scene.bodies.map((body, k) => ({
+      name: body.name,
+      com: body.com,
+      solids: body.solids.map((solid) => ({
+        kind: solid.kind === "mesh" ? this.addMesh(solid) : solid.kind,
+        matrix: solid.matrix,
+        colour: solid.colour ? rgb(solid.colour) : k ? bodyColour(k - 1, this.moving) : null,
+      })),
+    }));
+    this.size = norm(sub(scene.high, scene.low)) || 1;
+    this.traced = new Set(scene.traces);
+    this.paths = new Map();
+    this.travel = scene.joints.map((joint) => this.travelOf(joint));
+    this.floor = this.floorOf();
+    this.current = scene.bodies.map(() => [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
+    this.goTo(this.times[0]);
+  }
+
+  addMesh(solid) {
+    this.meshes.push(meshSolid(unpacked(solid.vertices), unpacked(solid.triangles, Uint32Array)));
+    return `mesh${this.meshes.length - 1}`;
+  }
+
+  // Pose of body k (0 is the ground) at frame f, or between f and f + 1.
+  poseAt(k, f, part = 0) {
+    if (k === 0) return [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0];
+    const i = 7 * (f * this.moving + k - 1);
+    const j = part > 0 ? i + 7 * this.moving : i;
+    const v = [];
+    for (let c = 0; c < 7; c++) v.push(this.poses[i + c] + part * (this.poses[j + c] - this.poses[i + c]));
+    return [...columns(v[3], v[4], v[5], v[6]), v[0], v[1], v[2]];
+  }
+
+  goTo(time) {
+    const f = indexBefore(this.times, time);
+    const span = f + 1 < this.times.length ? this.times[f + 1] - this.times[f] : 0;
+    const part = span > 0 ? clamp((time - this.times[f]) / span, 0, 1) : 0;
+    this.frame = f;
+    this.part = part;
+    for (let k = 1; k < this.bodies.length; k++) this.current[k] = this.poseAt(k, f, part);
+  }
+
+  at(end) {
+    return place(this.current[end.body], end.at);
+  }
+
+  marker(name) {
+    return this.scene.markers.find((marker) => marker.name === name);
+  }
+
+  // The course of a marker over all frames, computed at its first use.
+  path(name) {
+    if (!this.paths.has(name)) {
+      const marker = this.marker(name);
+      const path = [];
+      for (let f = 0; f < this.times.length; f++) path.push(place(this.poseAt(marker.body, f), marker.at));
+      this.paths.set(name, path);
+    }
+    return this.paths.get(name);
+  }
+
+  // How far a sliding joint goes along its axis.
+  travelOf(joint) {
+    if (!["prismatic", "cylindrical", "screw"].includes(joint.kind)) return null;
+    const axis = unit(joint.axes[0]);
+    let [low, high] = [Infinity, -Infinity];
+    for (let f = 0; f < this.times.length; f++) {
+      const first = this.poseAt(joint.ends[0].body, f);
+      const second = this.poseAt(joint.ends[1].body, f);
+      const d = dot(sub(place(second, joint.ends[1].at), place(first, joint.ends[0].at)), turn(first, axis));
+      if (Number.isFinite(d)) [low, high] = [Math.min(low, d), Math.max(high, d)];
+    }
+    return low <= high ? [low, high] : [0, 0];
+  }
+
+  // The plane of the grid: across `up`, a little below everything.
+  floorOf() {
+    const { low, high, radius } = this.scene;
+    const up = unit(this.scene.up);
+    let least = Infinity;
+    for (let k = 0; k < 8; k++) least = Math.min(least, dot(up, [0, 1, 2].map((i) => ((k >> i) & 1 ? high[i] : low[i]))));
+    return { up, height: least - 4 * radius };
+  }
+
+  // --- lists ---
+
+  // {solids: {kind: [[matrix, colour], ...]}, lines: Lines}
+  lists(shown, theme) {
+    const solids = {};
+    const put = (kind, matrix, colour) => (solids[kind] ||= []).push([matrix, colour]);
+    this.bodies.forEach((body, k) => {
+      for (const solid of body.solids) put(solid.kind, within(this.current[k], solid.matrix), solid.colour || theme.ground);
+      if (shown.centres && k) put("sphere", ball(place(this.current[k], body.com), 1.35 * this.scene.radius), theme.centre);
+    });
+    if (shown.joints) this.scene.joints.forEach((joint, k) => this.putJoint(put, joint, this.travel[k], theme));
+    for (const spring of this.scene.springs)
+      for (const end of spring.ends) put("sphere", ball(this.at(end), (end.body ? 0.7 : 1.4) * this.scene.radius), end.body ? theme.spring : theme.ground);
+    for (const bar of this.scene.bars) put("cylinder", rod(this.at(bar.ends[0]), this.at(bar.ends[1]), 0.6 * this.scene.radius), theme.joint);
+    const lines = new Lines();
+    if (shown.grid) this.putGrid(lines, theme);
+    if (shown.traces) this.putTraces(lines);
+    for (const spring of this.scene.springs) this.putSpring(lines, spring, theme);
+    if (shown.frames) this.putFrames(lines);
+    return { solids, lines };
+  }
+
+  putJoint(put, joint, travel, theme) {
+    const r = this.scene.symbol;
+    const [a, b] = joint.ends.map((end) => this.at(end));
+    const first = this.current[joint.ends[0].body];
+    const second = this.current[joint.ends[1].body];
+    const axis = joint.axes.length ? unit(turn(first, joint.axes[0])) : null;
+    const about = (p, u, length, radius) => rod(sub(p, mul(length / 2, u)), add(p, mul(length / 2, u)), radius);
+    if (joint.kind === "revolute") put("cylinder", about(a, axis, 3.4 * r, 1.8 * r), theme.joint);
+    else if (travel) {
+      const margin = 6 * r;
+      put("cylinder", rod(add(a, mul(travel[0] - margin, axis)), add(a, mul(travel[1] + margin, axis)), 0.8 * r), theme.ground);
+      if (joint.kind === "prismatic") put("box", block(b, axis, 4 * r, 2.6 * r), theme.joint);
+      else put("cylinder", about(b, axis, 5 * r, 1.9 * r), theme.joint);
+      if (joint.kind === "screw") for (const s of [-1.5, 0, 1.5]) put("cylinder", about(add(b, mul(s * r, axis)), axis, 0.6 * r, 2.5 * r), theme.joint);
+    } else if (joint.kind === "spherical") put("sphere", ball(a, 2 * r), theme.joint);
+    else if (joint.kind === "cardan") {
+      put("cylinder", about(a, axis, 5.2 * r, 0.9 * r), theme.joint);
+      put("cylinder", about(b, unit(turn(second, joint.axes[1])), 5.2 * r, 0.9 * r), theme.joint);
+    } else if (joint.kind === "planar") put("cylinder", about(b, axis, 0.5 * r, 4 * r), theme.joint);
+    else if (joint.kind === "fixed") put("box", block(a, [0, 0, 1], 2.8 * r, 2.8 * r), theme.joint);
+    if (["revolute", "spherical", "cardan", "fixed"].includes(joint.kind))
+      joint.ends.forEach((end, k) => end.body === 0 && put("box", this.support(k ? b : a, axis), theme.ground));
+  }
+
+  // A block under a joint that is held by the ground.
+  support(p, axis) {
+    const r = this.scene.radius;
+    const up = this.floor.up;
+    const deep = axis && Math.abs(dot(axis, up)) < 0.9 ? unit(sub(axis, mul(dot(axis, up), up))) : across(up)[0];
+    const wide = cross(up, deep);
+    return [...mul(4.6 * r, wide), ...mul(2.4 * r, deep), ...mul(3.6 * r, up), ...sub(p, mul(1.8 * r, up))];
+  }
+
+  putGrid(lines, theme) {
+    const { up, height } = this.floor;
+    const centre = mul(0.5, add(this.scene.low, this.scene.high));
+    const step = niceStep(this.size, 8);
+    const reach = 1.5 * this.size;
+    const [east, north] = Math.abs(up[2]) > 0.99 ? [[1, 0, 0], [0, 1, 0]] : Math.abs(up[1]) > 0.99 ? [[1, 0, 0], [0, 0, 1]] : across(up);
+    const middle = [east, north].map((axis) => Math.round(dot(centre, axis) / step));
+    const n = Math.ceil(reach / step);
+    const at = (i, j) => add(mul(height, up), add(mul((middle[0] + i) * step, east), mul((middle[1] + j) * step, north)));
+    const alpha = (i, j) => 0.9 * Math.max(0, 1 - Math.hypot(i, j) / n) ** 1.3;
+    for (let i = -n; i <= n; i++)
+      for (let j = -n; j < n; j++) {
+        const k = alpha(i, j + 0.5);
+        if (k < 0.02) continue;
+        lines.put(at(i, j), at(i, j + 1), theme.grid, k, 1);
+        lines.put(at(j, i), at(j + 1, i), theme.grid, k, 1);
+      }
+  }
+
+  putTraces(lines) {
+    for (const name of this.traced) {
+      const path = this.path(name);
+      const colour = bodyColour(this.marker(name).body - 1, this.moving);
+      for (let f = 0; f + 1 < path.length; f++) {
+        const past = f < this.frame;
+        lines.put(path[f], path[f + 1], colour, past ? 0.85 : 0.22, past ? 1.8 : 1.3);
+      }
+      if (this.frame + 1 < path.length) lines.put(path[this.frame], mix(path[this.frame], path[this.frame + 1], this.part), colour, 0.85, 1.8);
+    }
+  }
+
+  putSpring(lines, spring, theme) {
+    const [a, b] = spring.ends.map((end) => this.at(end));
+    const length = norm(sub(b, a));
+    if (!(length > 0)) return;
+    const z = unit(sub(b, a));
+    const [x, y] = across(z);
+    const r = this.scene.radius * 2.4;
+    const straight = Math.min(0.1 * length, 3 * this.scene.radius);
+    const steps = TURNS * BETWEEN_TURNS;
+    const strain = spring.natural > 0 ? clamp((length / spring.natural - 1) * 2, -1, 1) : 1;
+    const colour = mix(theme.spring, strain > 0 ? theme.pulled : theme.pressed, Math.abs(strain));
+    let before = a;
+    for (let k = 0; k <= steps; k++) {
+      const s = k / steps;
+      const ease = Math.min(1, 8 * s, 8 * (1 - s));
+      const turns = 2 * Math.PI * TURNS * s;
+      const p = add(add(a, mul(straight + s * (length - 2 * straight), z)),
+        add(mul(ease * r * Math.cos(turns), x), mul(ease * r * Math.sin(turns), y)));
+      lines.put(before, p, colour, 1, 2);
+      before = p;
+    }
+    lines.put(before, b, colour, 1, 2);
+  }
+
+  putFrames(lines) {
+    const length = Math.min(0.08 * this.size, 14 * this.scene.radius);
+    const colours = [[0.85, 0.25, 0.25], [0.2, 0.65, 0.3], [0.25, 0.45, 0.95]];
+    for (const pose of this.current)
+      for (let k = 0; k < 3; k++) lines.put(pose.slice(9), add(pose.slice(9), mul(length, pose.slice(3 * k, 3 * k + 3))), colours[k], 1, 2.4);
+  }
+}
+
+// Matrices of simple solids.
+const ball = (p, r) => [r, 0, 0, 0, r, 0, 0, 0, r, ...p];
+function rod(a, b, r) {
+  const d = sub(b, a);
+  const [x, y] = across(unit(d));
+  return [...mul(r, x), ...mul(r, y), ...d, ...mul(0.5, add(a, b))];
+}
+function block(p, axis, length, width) {
+  const [x, y] = across(axis);
+  return [...mul(width, x), ...mul(width, y), ...mul(length, axis), ...p];
+}
+
+// Segments in one growing array: two points, colour, opacity, width in pixels.
+class Lines {
+  constructor() {
+    this.count = 0;
+    this.data = new Float32Array(11 * 4096);
+  }
+
+  put(a, b, colour, opacity, width) {
+    if (11 * (this.count + 1) > this.data.length) {
+      const larger = new Float32Array(2 * this.data.length);
+      larger.set(this.data);
+      this.data = larger;
+    }
+    this.data.set([...a, ...b, ...colour, opacity, width], 11 * this.count++);
+  }
+}

@@ -1,0 +1,95 @@
+// Sliders of the parameters: a change is simulated by the server that gave the page, and the page redraws itself.
+
+class Live {
+  constructor(panel, live, redraw) {
+    this.redraw = redraw;
+    this.values = Object.fromEntries(live.parameters.map(({ name, value }) => [name, value]));
+    this.start = { ...this.values };
+    panel.hidden = false;
+    const head = make("div", { className: "plot-head" }, panel);
+    make("h2", { textContent: "Design" }, head);
+    this.status = make("span", { className: "note" }, head);
+    this.status.setAttribute("role", "status");
+    const reset = make("button", { type: "button", textContent: "Reset" }, head);
+    this.bar = make("progress", { max: 1, value: 0, hidden: true, ariaLabel: "Simulation" }, panel);
+    this.sliders = live.parameters.map((parameter) => this.slider(panel, parameter));
+    reset.addEventListener("click", () => {
+      this.sliders.forEach(({ name, set }) => set(this.start[name]));
+      this.simulate();
+    });
+  }
+
+  slider(panel, { name, value, low, high }) {
+    const row = make("label", { className: "design" }, panel);
+    make("span", { textContent: name, title: name }, row);
+    const input = make("input", { type: "range", min: 0, max: FINENESS, value: (FINENESS * (value - low)) / (high - low) }, row);
+    const number = make("output", { textContent: short(value, 4) }, row);
+    const show = (x) => {
+      this.values[name] = x;
+      number.textContent = short(x, 4);
+      input.style.setProperty("--done", `${input.value / (FINENESS / 100)}%`);
+      input.setAttribute("aria-valuetext", short(x, 4));
+    };
+    input.addEventListener("input", () => {
+      show(low + (input.value / FINENESS) * (high - low));
+      this.simulate();
+    });
+    show(value);
+    const set = (x) => {
+      input.value = (FINENESS * (x - low)) / (high - low);
+      show(x);
+    };
+    return { name, set };
+  }
+
+  // One simulation at a time; what changed meanwhile is simulated after it.
+  async simulate() {
+    if (this.busy) {
+      this.again = true;
+      return;
+    }
+    this.busy = true;
+    do {
+      this.again = false;
+      await this.ask();
+    } while (this.again);
+    this.busy = false;
+  }
+
+  async ask() {
+    this.status.textContent = "simulating …";
+    this.status.classList.remove("wrong");
+    const late = setTimeout(() => (this.bar.hidden = false), 200);
+    try {
+      const answer = await fetch("simulate", {
+        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ values: this.values }),
+      });
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        text += part.value;
+        const rows = text.split("\n");
+        text = rows.pop();
+        for (const row of rows) this.read(JSON.parse(row));
+      }
+    } catch (error) {
+      this.tell("the server does not answer; it may have been stopped.");
+    }
+    clearTimeout(late);
+    this.bar.hidden = true;
+  }
+
+  read(row) {
+    if (row.progress !== undefined) this.bar.value = row.progress;
+    if (row.error !== undefined) this.tell(row.error);
+    if (row.scene) {
+      this.status.textContent = row.seconds === undefined ? "" : `${short(row.seconds, 2)} s`;
+      this.redraw(row.scene);
+    }
+  }
+
+  tell(sentence) {
+    this.status.textContent = sentence;
+    this.status.classList.add("wrong");
+  }
+}

@@ -1,0 +1,54 @@
+"""What all figures share: a frame of panels, legends beside them, and the file they are written to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kinegrad.errors import KinegradError
+
+SUFFIXES = (".png", ".pdf", ".svg")
+PANEL = (7.2, 4.2)  # inches
+
+#: Draws into a place ``(rows, columns, number)`` of a figure and returns the axes.
+Panel = Callable
+
+
+def check_suffix(path: str | Path) -> Path:
+    """`path`; raises when its suffix is no format of figures."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise KinegradError(
+            f"{str(path)!r} is no name of a figure; end it with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}."
+        )
+    return path
+
+
+def draw(title: str, panels: Sequence[Panel], path: str | Path | None = None, columns: int | None = None):
+    """A matplotlib figure with these panels, also written to `path` when one is given."""
+    if path is not None:
+        path = check_suffix(path)
+    from matplotlib.figure import Figure
+
+    columns = columns or (1 if len(panels) == 1 else 2)
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+    for k, panel in enumerate(panels, 1):
+        panel(figure, (rows, columns, k))
+    figure.suptitle(title, parse_math=False)
+    if path is not None:
+        try:
+            figure.savefig(path, dpi=150)
+        except OSError as error:
+            raise KinegradError(
+                f"{str(path)!r} cannot be written: {error.strerror or error}; name another file."
+            ) from None
+    return figure
+
+
+def finish(axes, legend: bool = True) -> None:
+    """A light grid, and the legend to the right of the panel, where it hides nothing."""
+    axes.set_axisbelow(True)
+    axes.grid(True, alpha=0.3)
+    if legend:
+        axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0))

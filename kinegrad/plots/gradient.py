@@ -1,0 +1,85 @@
+"""Figures of gradients: how much each parameter matters to each objective, and when the gradient comes about."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from kinegrad.plots.figure import draw, finish
+
+MOST_OBJECTIVES = 6
+MOST_BARS = 12  # of an objective; the longest are kept
+MOST_LINES = 8
+
+
+def plot_gradient(gradient, path: str | Path | None = None):
+    """A matplotlib figure with a row for each objective: relative sensitivities as bars, and the gradient by time.
+
+    A bar is ``(rho/|psi|) dpsi/drho``: the change of the objective in percent when the parameter grows by one percent.
+    The course in time is there when the gradient was made with ``history=True``.
+    """
+    labels, values, matrix = _what_is_shown(gradient)
+    names = list(gradient.values)[:MOST_OBJECTIVES]
+    panels = []
+    for i, name in enumerate(names):
+        panels.append(partial(_bars, name, gradient.values[name], labels, values, matrix[i]))
+        if gradient.history is not None:
+            panels.append(partial(_history, name, gradient.wrt, gradient.history_t, gradient.history[:, i]))
+    columns = 1 if gradient.history is None else 2
+    title = f"{gradient.motion.system.model.title or 'Model'}: gradient, {gradient.method}"
+    if len(gradient.values) > len(names):
+        title += f" ({len(names)} of {len(gradient.values)} objectives)"
+    return draw(title, panels, path, columns)
+
+
+def _what_is_shown(gradient):
+    """Labels, values and derivatives: of every number of the model where they are known, else of the parameters."""
+    system = gradient.motion.system
+    if gradient.by_slot is None:
+        index = {label: k for k, label in enumerate(system.parameters.independent)}
+        return gradient.wrt, system.rho[[index[label] for label in gradient.wrt]], gradient.matrix
+    table = gradient.by_number()
+    matrix = np.array([list(row.values()) for row in table.values()])
+    return system.slots.field_paths, system.slots.field_values(system.rho), matrix
+
+
+def relative(value: float, at: np.ndarray, derivatives: np.ndarray) -> np.ndarray:
+    """Percent of the objective per percent of each number; of the objective's unit where its value is zero."""
+    return at * derivatives / (abs(value) or 1.0)
+
+
+def _bars(name, value, labels, at, derivatives, figure, place) -> None:
+    axes = figure.add_subplot(*place)
+    size = relative(value, at, derivatives)
+    kept = sorted(np.argsort(-np.abs(size), kind="stable")[:MOST_BARS])
+    rows = np.arange(len(kept))
+    axes.barh(rows, size[kept], color=["C0" if size[k] >= 0.0 else "C3" for k in kept], height=0.7)
+    axes.set_yticks(rows, [f"{labels[k]} (is 0)" if at[k] == 0.0 else labels[k] for k in kept], parse_math=False)
+    axes.set_ylim(len(kept) - 0.4, -0.6)
+    axes.axvline(0.0, color="k", lw=0.8)
+    for row, k in zip(rows, kept, strict=True):
+        axes.annotate(
+            f"{size[k]:.3g}", (size[k], row), (4 if size[k] >= 0.0 else -4, 0), textcoords="offset points",
+            ha="left" if size[k] >= 0.0 else "right", va="center", fontsize="small",
+        )  # fmt: skip
+    axes.margins(x=0.18)
+    shown = f", {len(kept)} largest of {len(size)}" if len(size) > len(kept) else ""
+    unit = "% per %" if value else "per unit of the logarithm"
+    axes.set(title=f"{name} = {value:.6g}{shown}", xlabel=f"relative sensitivity [{unit}]")
+    finish(axes, legend=False)
+
+
+def _history(name, labels, t, values, figure, place) -> None:
+    axes = figure.add_subplot(*place)
+    if np.isnan(values[:-1]).any():
+        axes.text(0.5, 0.5, f"{name} is taken at the end:\nno course in time", ha="center", va="center")
+        axes.set_axis_off()
+        return
+    largest = np.argsort(-np.abs(values).max(axis=0), kind="stable")[:MOST_LINES]
+    for k in sorted(largest):
+        axes.plot(t, values[:, k], lw=1, label=f"by {labels[k]}")
+    shown = f" ({len(largest)} largest of {len(labels)})" if len(labels) > len(largest) else ""
+    axes.set(title=f"Gradient of {name} up to each time{shown}", xlabel="time [s]", ylabel=f"derivative of {name}")
+    finish(axes)

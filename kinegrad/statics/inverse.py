@@ -1,0 +1,159 @@
+"""inverse: the forces that a given motion needs, at drivers or degrees of freedom, and all reactions (INV-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.system import System
+from kinegrad.errors import KinegradError
+from kinegrad.motion import Motion
+from kinegrad.reactions.result import Reactions
+from kinegrad.reactions.solve import reactions
+from kinegrad.statics.drive import drive
+from kinegrad.statics.given import given_motion
+
+POSSIBLE = 1e-6  # violation of a constraint row by a motion that is given
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inverse:
+    """Forces of a given motion.
+
+    Attributes
+    ----------
+    t : (k,) array
+    forces : dict of name to (k,) array
+        Of each driver and, where a motion was given, of each degree of freedom, along its measure; (k, 3) moment or (k, 6)
+        force and moment on the second body for a spherical or floating joint that starts with an orientation.
+    powers : dict of name to (k,) array
+    reactions : Reactions
+    motion : Motion
+    residual : float
+        Largest generalised force that neither joints nor drivers can give; not zero when freedoms are left.
+    """
+
+    t: np.ndarray
+    forces: dict[str, np.ndarray]
+    powers: dict[str, np.ndarray]
+    reactions: Reactions
+    motion: Motion
+
+    @property
+    def residual(self) -> float:
+        return float(self.reactions.residual.max(initial=0.0))
+
+    def sensitivity(self, wrt: Sequence[str] | None = None):
+        """Derivatives of a motion by drivers and of their forces by parameters; see `kinegrad.statics.instants`."""
+        from kinegrad.statics.instants import sensitivity
+
+        return sensitivity(self.motion, wrt)
+
+    def __repr__(self) -> str:
+        return f"<Inverse: {', '.join(self.forces) or 'no forces'} at {len(self.t)} times to {self.t[-1]:g} s>"
+
+
+def inverse(
+    system: System,
+    motion: Motion | None = None,
+    *,
+    t: np.ndarray | None = None,
+    q: np.ndarray | None = None,
+    qd: np.ndarray | None = None,
+    qdd: np.ndarray | None = None,
+    actuators: Sequence[str] = (),
+    t_end: float | None = None,
+    step: float | None = None,
+    output_step: float | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Inverse:
+    """The forces that a motion needs beyond the loads of the model.
+
+    Without a motion the drivers of the model prescribe it (see `kinegrad.drive`) and the answer is what they have to give.
+    With one, the degrees of freedom of the model are taken as driven too.
+
+    Parameters
+    ----------
+    motion : Motion, optional
+        Of this system, or of one with the same coordinates (other forces, other parameters).
+    t, q, qd, qdd : (k,) and (k, n) arrays, optional
+        A motion by times, coordinates, velocities and accelerations.
+    actuators : sequence of str, optional
+        Forces of the model that act on measures: they are left out and found, instead of forces on all degrees of freedom. If
+        they are too few `residual` tells what is missing; if they are too many the solution of least norm is taken.
+    """
+    given = [x is not None for x in (t, q, qd, qdd)]
+    if motion is not None and any(given):
+        raise KinegradError("inverse has a motion and arrays; give one of them.")
+    if any(given) and not all(given):
+        missing = [name for name, x in zip(("t", "q", "qd", "qdd"), given, strict=True) if not x]
+        raise KinegradError(f"inverse lacks {' and '.join(missing)}; a motion by arrays needs t, q, qd and qdd.")
+    if (motion is not None or any(given)) and not (t_end is step is output_step is None):
+        raise KinegradError("inverse has a motion and t_end, step or output_step; a given motion has its own times.")
+    if motion is not None:
+        t, q, qd, qdd = _of_coordinates(system, motion)
+    given = t is not None
+    if given:
+        motion = _checked(system, t, q, qd, qdd)
+    else:
+        motion = drive(system, t_end=t_end, step=step, output_step=output_step, progress=progress)
+    acting = _actuated(system, actuators) if actuators else system
+    states = _of_coordinates(acting, motion)
+    found = reactions(acting, *states, held=given and not actuators)
+    wanted = {*acting.model.drivers, *acting.model.degrees_of_freedom}
+    return Inverse(
+        t=motion.t,
+        forces={name: x for name, x in found.forces.items() if name in wanted},
+        powers={name: x for name, x in found.powers.items() if name in wanted},
+        reactions=found,
+        motion=motion,
+    )
+
+
+def _actuated(system: System, names: Sequence[str]) -> System:
+    """`system` with drivers in the place of the forces `names`, so that what these have to give is an unknown."""
+    model = system.model.copy()
+    for name in names:
+        force = model.forces.get(name)
+        if getattr(force, "acts_on", None) is None:
+            known = [n for n, f in model.forces.items() if getattr(f, "acts_on", None)]
+            what = "acts on no measure" if force else "is no force of the model"
+            raise KinegradError(f"The actuator {name!r} {what}; choose from {', '.join(known) or 'none'}.")
+        del model.forces[name]
+        model.drivers[name] = {"measure": force.acts_on, "value": 0}
+    model.degrees_of_freedom = {}
+    values = dict(zip(system.parameters.independent, system.rho.tolist(), strict=True))
+    return joint(model, cut=system.cut, values=values)
+
+
+def _of_coordinates(system: System, motion: Motion) -> tuple[np.ndarray, ...]:
+    """t, q, qd, qdd of a motion in the coordinates of `system`."""
+    have = motion.system.coordinates
+    missing = [name for name in system.coordinates if name not in have]
+    if missing or motion.system.kind != system.kind:
+        what = f"has no coordinate {missing[0]!r}" if missing else f"is in {motion.system.kind} coordinates"
+        raise KinegradError(f"The motion {what}; give one of this system, with the same joints cut ({system.cut}).")
+    order = [have.index(name) for name in system.coordinates]
+    return motion.t, motion.q[:, order], motion.qd[:, order], motion.qdd[:, order]
+
+
+def _checked(system: System, t, q, qd, qdd) -> Motion:
+    """The motion, after a look at its shape and at whether the mechanism can move so."""
+    t, q, qd, qdd = (np.asarray(x, float) for x in (t, q, qd, qdd))
+    for name, x in (("q", q), ("qd", qd), ("qdd", qdd)):
+        if x.shape != (len(t), system.n):
+            raise KinegradError(f"{name} has the shape {x.shape}; {(len(t), system.n)} is needed: times, coordinates.")
+        if not np.isfinite(x).all():
+            raise KinegradError(f"{name} has entries that are not finite.")
+    motion = given_motion(system, t, (q, qd, qdd, np.zeros((len(t), system.m))), s=system.s)
+    worst = motion.constraint_violation[:, 0]
+    if worst.max(initial=0.0) > POSSIBLE:
+        k = int(worst.argmax())
+        raise KinegradError(
+            f"The mechanism is not assembled at t = {t[k]:g} s of the motion given: a constraint row is off by "
+            f"{worst[k]:.3g}. Give coordinates that close all loops and follow the drivers."
+        )
+    return motion

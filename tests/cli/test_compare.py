@@ -1,0 +1,87 @@
+"""``kinegrad compare``: what it finds on models that are fine, and on one that is not; and what --tolerance reaches."""
+
+import json
+
+import numpy as np
+import pytest
+
+import kinegrad as kg
+from kinegrad.cli.compare import Trial, judged
+from kinegrad.dynamics.schemes import SCHEMES
+from kinegrad.kernels.jit import JIT
+
+KEYS = {
+    "coordinates", "formulation", "integrator", "error", "difference", "agrees", "energy_drift", "max_constraint",
+    "iterations", "us_per_step", "problem",
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not JIT, reason="takes minutes without the compiler")
+def test_five_bar_agrees_in_every_way(report, five_bar):
+    found = report("compare", five_bar, "--t-end", 0.3)
+    assert found["step"] == 1e-3 and found["t_end"] == 0.3
+    rows = {(row["formulation"], row["integrator"]): row for row in found["rows"]}
+    assert list(rows) == list(SCHEMES)
+    for row in rows.values():
+        assert row.keys() == KEYS
+        assert row["agrees"] is True and row["problem"] is None
+        assert row["difference"] < 1e-5 and row["energy_drift"] < 1e-4 and row["us_per_step"] > 0.0
+    newmark, rk4 = rows["ali3p", "newmark"], rows["matrix-r", "rk4"]
+    assert newmark["error"] == pytest.approx(newmark["difference"], rel=0.1)  # the estimate tells the error
+    assert rk4["error"] < 1e-11 < 1e-8 < newmark["error"]
+    assert rows["index1", "newmark"]["max_constraint"] > 1e-9 > rows["matrix-r", "newmark"]["max_constraint"]
+    assert rk4["iterations"] == 4.0
+
+
+def test_a_pendulum_and_its_table(command, pendulum):
+    path = pendulum()
+    code, out, err = command("compare", path, "--t-end", 0.02)
+    assert (code, err) == (0, "")
+    assert out.count(" yes ") == len(SCHEMES)
+    assert max(map(len, out.splitlines())) <= 80 and "…" not in out
+    code, out, _ = command("compare", path, "--t-end", 0.02, "--set", "L=0.25", "--json")
+    assert code == 0 and all(row["agrees"] for row in json.loads(out)["rows"])
+
+
+def test_a_failure_is_a_negative_verdict(command, pendulum):
+    path = pendulum(("forces:", 'forces:\n  edge: {type: torque, acts_on: hinge.angle, value: "sqrt(0.0105 - t)"}'))
+    code, out, _ = command("compare", path, "--t-end", 0.02, "--json")
+    rows = json.loads(out)["rows"]
+    assert code == 1
+    assert all(row["agrees"] is False and "stopped at t = 0.01" in row["problem"] for row in rows)
+    code, out, _ = command("compare", path, "--t-end", 0.02)
+    assert code == 1 and " NO" in out and "force 'edge'" in out
+
+
+def test_judgement():
+    at = np.zeros((2, 3))
+    trials = [
+        Trial("joint", "a", "x", points=at, error=1e-6),
+        Trial("joint", "b", "x", points=at + [3.8e-6, 0, 0], error=3e-7),
+        Trial("joint", "c", "x", points=at + [0, 0, 4e-6], error=5e-7),
+        Trial("joint", "d", "x", problem="no", refused=True),
+        Trial("joint", "e", "x", problem="failed"),
+    ]
+    rows = judged(trials)
+    assert [row["agrees"] for row in rows] == [True, True, False, None, False]
+    assert rows[0]["difference"] == pytest.approx(3.8e-6) and rows[1]["difference"] == 0.0
+
+
+def test_refused(command, pendulum):
+    path = pendulum()
+    code, _, err = command("compare", path, "--step", -1)
+    assert code == 2 and "--step" in err
+
+
+def test_tolerance_reaches_error_control(report, command, pendulum, tmp_path):
+    path = pendulum()
+    scheme = ("--formulation", "index1", "--integrator", "rk54")
+    steps = [report("run", path, *scheme, "--tolerance", e)["steps"] for e in (1e-4, 1e-11)]
+    assert steps[0] < steps[1]
+    report("run", path, *scheme, "--tolerance", 1e-5, "--out", tmp_path / "m.nc")
+    motion = kg.load(tmp_path / "m.nc")
+    assert motion.integrator.tolerance == 1e-5 and motion.formulation.tolerance == kg.Index1().tolerance
+    report("run", path, "--tolerance", 1e-5, "--out", tmp_path / "n.nc")
+    assert kg.load(tmp_path / "n.nc").formulation.tolerance == 1e-5
+    code, _, err = command("run", path, "--formulation", "index1", "--integrator", "rk4", "--tolerance", 1e-5)
+    assert code == 2 and "--tolerance does not apply: index1 with rk4" in err

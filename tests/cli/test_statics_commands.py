@@ -1,0 +1,95 @@
+"""``assemble``, ``kinematics``, ``inverse``, ``equilibrium`` and ``run --reactions``: keys, numbers, refusals."""
+
+import json
+
+import numpy as np
+import pytest
+
+import kinegrad as kg
+
+DRIVER = "drivers: {turn: {measure: hinge.angle, value: sin(3*t)}}"
+
+
+@pytest.fixture
+def driven(pendulum):
+    return pendulum(
+        ("degrees_of_freedom: {hinge.angle: {position: -pi/4, velocity: 0}}", DRIVER), ("u[0]*sin(t) + u[1]", "0")
+    )
+
+
+def test_run_gives_reactions_on_request(report, command, pendulum, five_bar, tmp_path):
+    assert "reactions" not in report("run", pendulum())
+    found = report("run", five_bar, "--t-end", 0.05, "--reactions", "--out", tmp_path / "m.nc")
+    assert set(found["reactions"]) == {"JA", "J1", "J2", "J3", "JB"} and found["drivers"] == {}
+    entry = found["reactions"]["J2"]
+    assert entry.keys() == {"force", "moment", "unique_force", "unique_moment"}
+    assert entry["unique_force"] == [True, True, False] and entry["unique_moment"] == [False, False, True]
+    motion = kg.load(tmp_path / "m.nc")
+    assert np.abs(motion.reactions("J2")[-1, :3] - entry["force"]).max() < 1e-12
+    code, out, err = command("run", five_bar, "--t-end", 0.05, "--reactions")
+    assert (code, err) == (0, "") and "not unique" in out and "force [N]" in out
+
+
+def test_assemble(report, command, five_bar, slider_crank):
+    for path in (five_bar, slider_crank):
+        found = report("assemble", path)
+        assert found.keys() == {"iterations", "residual", "coordinates", "markers"}
+        assert found["residual"] < 1e-12
+    point = report("assemble", five_bar)["markers"]["bar_12.P2"]
+    assert point["position"] == pytest.approx([0.5, -2, 0], abs=1e-12)
+    assert point.keys() == {"position", "velocity", "acceleration"}
+    assert "position [m]" in command("assemble", five_bar)[1]
+    (error,) = report("assemble", five_bar, "--set", "L_12=9", code=2)["errors"]
+    assert "cannot be assembled at the start" in error["sentence"]
+
+
+def test_kinematics_and_inverse(report, command, driven, pendulum, tmp_path):
+    moved = report("kinematics", driven, "--step", 0.01)
+    assert moved.keys() == {"steps", "t_end", "cpu_s", "iterations", "residual", "markers", "objectives"}
+    assert (moved["steps"], moved["t_end"]) == (50, 0.5) and moved["residual"] < 1e-15
+    angle, rate, second = np.sin(1.5), 3 * np.cos(1.5), -9 * np.sin(1.5)
+    tip = moved["markers"]["rod.tip"]
+    assert tip["position"] == pytest.approx([0.5 * np.cos(angle), 0.5 * np.sin(angle), 0], abs=1e-13)
+    assert tip["velocity"] == pytest.approx([-0.5 * rate * np.sin(angle), 0.5 * rate * np.cos(angle), 0], abs=1e-13)
+    found = report("inverse", driven, "--step", 0.01, "--output-step", 0.25)
+    assert set(moved) < set(found) and found["markers"] == moved["markers"]
+    torque = (0.1 + 2 * 0.25**2) * second + 2 * 9.81 * 0.25 * np.cos(angle)
+    assert found["drivers"]["turn"]["force"] == pytest.approx(torque, rel=1e-12)
+    assert found["drivers"]["turn"]["power"] == pytest.approx(torque * rate, rel=1e-11)
+    assert found["t"] == pytest.approx([0, 0.25, 0.5]) and len(found["forces"]["turn"]) == 3
+    assert found["powers"]["turn"][-1] == found["drivers"]["turn"]["power"]
+    for name in ("kinematics", "inverse"):
+        code, out, err = command(name, driven, "--step", 0.01, "--plot", tmp_path / "a.svg")
+        assert (code, err) == (0, "") and "rod.tip" in out and "a.svg" in out
+        code, out, err = command(name, pendulum(name="free.yaml"))
+        assert (code, out) == (2, "") and "The drivers leave 1 degrees of freedom" in err
+        code, out, err = command(name, driven, "--t-end", "-1")
+        assert code == 2 and "--t-end" in err
+
+
+def test_equilibrium(report, command, pendulum, five_bar):
+    found = report("equilibrium", five_bar, "--gradient")
+    assert found.keys() == {
+        "iterations", "residual", "force_residual", "stable", "free", "frequencies", "coordinates", "markers", "objectives",
+        "reactions", "drivers", "gradient", "method",
+    }  # fmt: skip
+    assert found["stable"] and found["free"] == [] and len(found["frequencies"]) == 2
+    assert found["gradient"]["psi1"]["L_s1"] == pytest.approx(-0.48314902898383744, rel=1e-10)
+    adjoint = report("equilibrium", five_bar, "--wrt", "r_G,L_s1", "--method", "adjoint")["gradient"]["psi1"]
+    assert adjoint == pytest.approx({name: found["gradient"]["psi1"][name] for name in ("r_G", "L_s1")}, rel=1e-12)
+    path = pendulum(("u[0]*sin(t) + u[1]", "u[1]"))
+    angle = report("equilibrium", path, "--set", "u=[0, 3]")["coordinates"]["hinge.angle"]
+    assert 2 * 9.81 * 0.25 * np.cos(angle) == pytest.approx(3, rel=1e-12)
+    assert report("equilibrium", path, "--variant", "heavy")["stable"]
+    code, out, err = command("equilibrium", path)
+    assert (code, err) == (0, "") and "natural frequencies" in out and "hinge.angle" in out
+    code, out, err = command("equilibrium", path, "--method", "sideways")
+    assert code == 2 and "'sideways'" in err and "adjoint" in err
+    code, _, err = command("equilibrium", path, "--set", "u=[0, 30]")
+    assert code == 2 and "'hinge.angle' keeps moving" in err
+
+
+def test_json_is_one_line(command, driven):
+    for name in ("assemble", "kinematics", "inverse", "equilibrium"):
+        _, out, _ = command(name, driven, "--json")
+        assert out.count("\n") == 1 and json.loads(out)
