@@ -96,8 +96,9 @@ class Motion:
     ts, hs : arrays, or EvenTimes and EvenSteps
         Times and sizes of all steps.
     iterations, flags : (steps,) arrays
-        Newton iterations of each step, and which projections it ran (1 velocity, 2 acceleration).  Where `stride` steps
-        lie between two states, iterations are summed and flags joined over them.
+        Newton iterations of each step, and which projections it ran (1 velocity, 2 acceleration), or 4 for the first
+        step in other independent coordinates.  Where `stride` steps lie between two states, iterations are summed and flags
+        joined over them.
     work : (k,) array or None
         Work of what has no potential, summed over all steps, where not every step was kept and there is some.
     status : int

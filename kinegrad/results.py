@@ -109,7 +109,13 @@ def _write(motion: Motion, path: Path, reactions: bool) -> None:
         if motion.stride == 1:
             layout.variable("step_size", (steps,), motion.hs, "s", "step sizes")
         layout.variable("iterations", (steps,), motion.iterations, "1", "Newton iterations of each step or interval")
-        layout.variable("flags", (steps,), motion.flags, "1", "projections: 1 velocity, 2 acceleration")
+        layout.variable(
+            "flags",
+            (steps,),
+            motion.flags,
+            "1",
+            "projections: 1 velocity, 2 acceleration; 4: other independent coordinates",
+        )
         if reactions:
             _write_reactions(layout, motion.reactions())
         layout.text("model", system.model.to_yaml(), "the model file")

@@ -16,7 +16,7 @@ class MatrixR(Scheme):
 
     Rows begin with q, v, a, lam of the state; after the stages of a Runge-Kutta method, the independent coordinates of the
     step that follows.  `chosen` has these coordinates, or -1 where the degrees of freedom of the model are something else;
-    `carried` the quality below which others are sought, and how often the selection changed.
+    `carried` and `off` are what a run knows beside its state.
     """
 
     needs = (EVALUATE, BIAS, POSITION)
@@ -64,7 +64,8 @@ class MatrixR(Scheme):
         coordinates = [self.system.coordinate_of(f) for f in self.free]
         measured = [-1 if k is None else k for k in coordinates]
         self.chosen = np.array(measured if None not in coordinates else [-1] * len(measured), np.int64)
-        self.carried = np.array([self.options["reselect_below"], 0.0])
+        self.carried = np.array([self.options["reselect_below"], 0.0, 0.0, 0.0])
+        self.off = np.zeros((2, self.tableau.stages + 1, self.system.n), number)
         self.scale = scale(self.system.lengths, work["M"].real.diagonal())
 
     def keep(self, work, row):
@@ -167,6 +168,7 @@ class MatrixRRungeKutta(RungeKutta, MatrixR):
         return self.kernels.simulate_rk(
             fn, work.pointer, self.system.m, self.wraps, self.scale, *self.tableau, ts, hs, control, self.opts, final, psi,
             g_last, stride, traj, evaluations, flags, self.z, self.zd, self.zdd, self.chosen, self.carried,
+            self.off,
         )  # fmt: skip
 
 

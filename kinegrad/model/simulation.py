@@ -57,7 +57,7 @@ class MatrixR(Formulation):
 
     type: Literal["matrix-r"] = "matrix-r"
     reselect_below: Number = Field(
-        0.1,
+        0.3,
         description="quality of the independent coordinates, from 1 (best) to 0 (they lose the position), below which "
         "others are chosen; 0: never",
     )

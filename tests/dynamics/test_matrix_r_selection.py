@@ -7,6 +7,7 @@ from switching_models import FOUR_BAR_WRT, PENDULUM_WRT, four_bar, pendulum, poi
 from kinegrad.coordinates.joint import joint
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.kernels.formulations.independent import basis, choose, factorise, partition, quality
+from kinegrad.kernels.formulations.matrix_r import SELECTED
 from kinegrad.kernels.jit import entry
 from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha, MatrixR, Newmark, RungeKutta4, RungeKutta54
 from kinegrad.sensitivity.gradient import gradient
@@ -96,13 +97,12 @@ def test_without_it_the_rocker_stops_at_its_dead_point():
 @pytest.mark.parametrize("model", MODELS)
 def test_it_passes_and_says_when(model):
     motion = run(model, MatrixR(), RungeKutta4(), 1e-3)
-    scheme, flags = motion.scheme, motion.flags
-    assert flags[0] == 0 and flags[-1] >= (3 if model == "pendulum" else 1)
-    assert set(np.diff(flags)) == {0, 1}
-    names = [scheme.independent(row) for row in motion.traj]
+    names = [motion.scheme.independent(row) for row in motion.traj]
     changes = [k for k in range(1, len(names)) if names[k] != names[k - 1]]
-    # a step is done in what the state before it names
-    assert [k for k in range(1, len(flags)) if flags[k] != flags[k - 1]] == changes
+    # a step is done in what the state before it names, and the first one in other coordinates is marked
+    assert len(changes) >= (2 if model == "pendulum" else 1)
+    assert np.flatnonzero(motion.flags).tolist() == changes
+    assert set(motion.flags) == {0, SELECTED}
     assert np.abs(motion.constraint_violation[:, :2]).max() < 1e-9
     # nothing jumps: second differences of the positions stay those of a smooth motion
     jerk = np.diff(motion.marker(POINT[model]).position, 3, axis=0) / 1e-9
@@ -129,7 +129,7 @@ ORDERS = [
 @pytest.mark.parametrize("model", ["four-bar", "pendulum"])
 def test_order_across_changes(exact, model, integrator, steps, order):
     runs = [run(model, MatrixR(), integrator, h) for h in steps]
-    assert all(r.flags[-1] > 0 for r in runs)
+    assert all(r.flags.any() for r in runs)
     errors = [np.abs(end(r, model) - exact[model]).max() for r in runs]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.4)
 
@@ -146,12 +146,12 @@ def test_the_motion_is_that_of_ali3p(exact, model):
 def test_error_control(exact, model):
     for tolerance in (1e-6, 1e-9):
         motion = run(model, MatrixR(), RungeKutta54(tolerance=tolerance), 1e-3)
-        assert motion.flags[-1] > 0 and motion.ts[-1] == T_END
+        assert motion.flags.any() and motion.ts[-1] == T_END
         assert np.abs(end(motion, model) - exact[model]).max() < 300 * tolerance
     assert motion.iterations.min() == 6
 
 
-@pytest.mark.parametrize("below", [0.02, 0.3])
+@pytest.mark.parametrize("below", [0.1, 0.5])
 def test_the_threshold_hardly_matters(exact, below):
     motion = run("pendulum", MatrixR(reselect_below=below), RungeKutta4(), 5e-4)
     assert np.abs(end(motion, "pendulum") - exact["pendulum"]).max() < 1e-6
@@ -160,14 +160,14 @@ def test_the_threshold_hardly_matters(exact, below):
 def test_progress_and_outputs_change_nothing():
     plain = run("pendulum", MatrixR(), RungeKutta4(), 5e-4)
     watched = run("pendulum", MatrixR(), RungeKutta4(), 5e-4, progress=lambda fraction: None, output_step=1e-2)
-    assert np.abs(watched.q[-1] - plain.q[-1]).max() < 1e-11
-    assert np.array_equal(watched.flags, plain.flags)
+    assert np.array_equal(watched.traj, plain.traj[::20])
+    assert np.count_nonzero(watched.flags) == np.count_nonzero(plain.flags) > 0
 
 
 def test_a_step_too_far_is_done_again_in_other_coordinates():
     """With a threshold that never asks, the failed step does."""
     motion = run("four-bar", MatrixR(reselect_below=1e-12), RungeKutta4(), 5e-3)
-    assert motion.flags[-1] > 0
+    assert motion.flags.any()
     direct, adjoint = (gradient(motion, wrt=FOUR_BAR_WRT, method=m).matrix for m in ("direct", "discrete-adjoint"))
     assert np.abs(adjoint - direct).max() < 1e-8 * np.abs(direct).max()
 
@@ -177,7 +177,7 @@ def test_a_step_too_far_is_done_again_in_other_coordinates():
 )
 def test_gradients_in_pieces_are_the_same(integrator):
     motion = run("pendulum", MatrixR(tolerance=1e-16, max_iterations=50), integrator, 5e-4)
-    assert len(motion.hs) > 2000 and motion.flags[-1] > 0
+    assert len(motion.hs) > 2000 and motion.flags.any()
     direct = gradient(motion, wrt=PENDULUM_WRT, method="direct").matrix
     for method in ("direct", "discrete-adjoint"):
         told = []

@@ -140,7 +140,7 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
         for i in range((s + 1 if at_end else s) if explicit else 1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, at_end, final, weights)
+                stage_weights(i, h, rb, final, weights)
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
@@ -220,7 +220,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
         for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, at_end, final, weights)
+                stage_weights(i, h, rb, final, weights)
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)

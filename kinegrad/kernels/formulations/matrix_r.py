@@ -65,8 +65,10 @@ from kinegrad.kernels.table import call
 
 # options
 TOLERANCE, RESELECT = range(2)
-# what a selection carries on: the quality below which another is sought, and its number
-LIMIT, NUMBER = range(2)
+# numbers that a run carries on: the quality below which other coordinates are sought, how often they were changed, how
+# often when the last step began, and its size
+LIMIT, NUMBER, BEFORE, LAST_STEP = range(4)
+SELECTED = 4  # flag of the first step in other coordinates
 TWO_PI = 2.0 * np.pi
 TIGHT = 1e-12  # a tolerance below this asks for refined solves
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
@@ -256,6 +258,13 @@ def reselect(ctx, m, S, T, scale, below, chosen, carried, z, zd, zdd):
 
 
 @inlined
+def mark(carried, flags, step):
+    """The flag of a step: whether it is the first in other coordinates."""
+    flags[step] = 0 if carried[NUMBER] == carried[BEFORE] else SELECTED
+    carried[BEFORE] = carried[NUMBER]
+
+
+@inlined
 def set_state(ctx, q0, v0, a0):
     """q, v, a of the context = q0, v0, a0."""
     q, v, a = q_(ctx), v_(ctx), a_(ctx)
@@ -340,6 +349,7 @@ def simulate_newmark(
     q, v, a, lam, M, J = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx), J_(ctx)
     n, nd, dt = q.shape[0], z.shape[0], M.dtype
     S, T = partition(chosen, m, M), new_stage(m, nd, M)
+    factorise(S, J)
     found, zt, vt = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt)
     q0, v0, a0 = np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
     flag[FREEDOMS] = 1 if is_measured(S) else 0
@@ -371,7 +381,8 @@ def simulate_newmark(
         if status != OK:
             return status, step
         complete(family, zdd, auxiliary)
-        iterations[step], flags[step] = count, int(carried[NUMBER])
+        iterations[step] = count
+        mark(carried, flags, step)
         for o in range(psi.shape[0]):
             if not final[o]:
                 psi[o] += 0.5 * h * g_last[o]
@@ -383,7 +394,7 @@ def simulate_newmark(
             status, S = reselect(ctx, m, S, T, scale, opts[RESELECT], chosen, carried, z, zd, zdd)
             if status != OK:
                 return status, step
-            if flags[step] != int(carried[NUMBER]):
+            if carried[NUMBER] != carried[BEFORE]:
                 auxiliary[:] = zdd
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
             row = traj[(step + 1) // stride]
@@ -457,20 +468,22 @@ def stages(
 @entry(what="the simulation kernels")
 def simulate_rk(
     fn, ctx, m, wraps, scale, A, b, c, error, ts, hs, control, opts, final, psi, g_last, stride, traj, evaluations, flags,
-    z, zd, zdd, chosen, carried,
+    z, zd, zdd, chosen, carried, off,
 ):  # fmt: skip
-    """Status and number of steps done, from the state in the context and z, zd, zdd, chosen, carried, which go on.
+    """Status and number of steps done, from the state in the context and z, zd, zdd, chosen, carried, off, which go on.
 
     Without `control` through the steps hs; with it steps are chosen, hs and ts[1:] filled, and it is carried on (RKT-4).
+    `off` (2, stages + 1, n) is by how much the guesses of the last two steps were off (MR-12).
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, lam, M, J = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx), J_(ctx)
     n, nd, s, dt = q.shape[0], z.shape[0], b.shape[0], M.dtype
     S, T = partition(chosen, m, M), new_stage(m, nd, M)
+    if factorise(S, J) == OK:
+        basis(S, m, T.R, T.res, 2 if opts[TOLERANCE] < TIGHT else 1)
     KV, KA, g_step = np.zeros((s + 1, nd), dt), np.zeros((s + 1, nd), dt), np.zeros(psi.shape[0], dt)
     zs, zds, zl, dz = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt)
     q0, v0, a0, qg = np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
-    C, D, h_last = np.zeros((s + 1, n), dt), np.zeros((s + 1, n), dt), 0.0
     chosen_steps = control.shape[0] > 0
     flag[FREEDOMS] = 1 if is_measured(S) else 0
     par[WK] = 0.0
@@ -492,13 +505,12 @@ def simulate_rk(
                 g_step[o] = h * b[0] * g_last[o]
             for k in range(nd):
                 KV[0, k], KA[0, k] = zd[k], zdd[k]
-            if h != h_last:
-                C[:] = 0.0
-                D[:] = 0.0
-                h_last = h
+            if h != carried[LAST_STEP]:
+                off[:] = 0.0
+                carried[LAST_STEP] = h
             status = stages(
-                fn, ctx, m, S, T, wraps, tol, A, b, c, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step,
-                row, keep,
+                fn, ctx, m, S, T, wraps, tol, A, b, c, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz, off[0], off[1], qg,
+                g_step, row, keep,
             )  # fmt: skip
             evaluations[step] += s
             if status == OK and not chosen_steps:
@@ -521,7 +533,8 @@ def simulate_rk(
             for k in range(nd):
                 for i in range(n):
                     T.R[k, i] = 0.0
-            refused, h_last = True, 0.0
+            refused = True
+            carried[LAST_STEP] = 0.0
             if not chosen_steps:
                 number = carried[NUMBER]
                 par[TIME] = t
@@ -531,7 +544,7 @@ def simulate_rk(
                     return status, step
                 if step % stride == 0:
                     store_chosen(traj[step // stride], at, chosen)
-        flags[step] = int(carried[NUMBER])
+        mark(carried, flags, step)
         for k in range(nd):
             z[k], zd[k], zdd[k] = zs[k], zds[k], KA[s, k]
         for o in range(psi.shape[0]):
@@ -539,7 +552,7 @@ def simulate_rk(
                 psi[o] += g_step[o]
         observe_state(fn, ctx, g, final, psi, g_last)
         if quality(S, m, J, T.R, scale) < carried[LIMIT]:
-            h_last = 0.0
+            carried[LAST_STEP] = 0.0
             status, S = reselect(ctx, m, S, T, scale, opts[RESELECT], chosen, carried, z, zd, zdd)
             if status != OK:
                 return status, step

@@ -266,7 +266,9 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj,
         for i in range((s + 1 if at_end or changes else s) if explicit else 1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, at_end, final, weights)
+                stage_weights(i, h, rb, final, weights)
+                if i == s and not at_end:  # a state at which nothing but the selection changes
+                    weights[:] = 0.0
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
@@ -348,7 +350,9 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj
         for i in range((s if at_end or changes else s - 1) if explicit else 0, -1, -1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             if explicit:
-                stage_weights(i, h, rb, at_end, final, weights)
+                stage_weights(i, h, rb, final, weights)
+                if i == s and not at_end:  # a state at which nothing but the selection changes
+                    weights[:] = 0.0
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)

@@ -114,13 +114,13 @@ def stage_time(t0, t1, h, c):
 
 
 @kernel
-def stage_weights(i, h, b, at_end, final, weights):
-    """Weights of the objectives in stage i: h b_i for integrals; beyond the last, at the end, 1 for final values (RKT-3)."""
+def stage_weights(i, h, b, final, weights):
+    """Weights of the objectives in stage i: h b_i for integrals; beyond the last stage 1 for final values (RKT-3)."""
     for o in range(final.shape[0]):
         if i < b.shape[0]:
             weights[o] = 0.0 if final[o] else h * b[i]
         else:
-            weights[o] = 1.0 if final[o] and at_end else 0.0
+            weights[o] = 1.0 if final[o] else 0.0
 
 
 @kernel
