@@ -1,6 +1,6 @@
-"""The five-bar beside Exudyn and MuJoCo: the same as `kinegrad bench`."""
+"""The five-bar beside Exudyn and MuJoCo: the same as `kinegrad bench five-bar`."""
 
 from kinegrad.cli import main
 
 if __name__ == "__main__":
-    main(["bench"])
+    main(["bench", "five-bar"])

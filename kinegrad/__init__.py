@@ -23,7 +23,7 @@ _PUBLIC = {
     # its equations, and their solution in time
     "joint": "coordinates.joint",
     "simulate": "simulate",
-    **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty"), "model.simulation"),
+    **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive"), "model.simulation"),
     **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
     "Motion": "motion",
     "load": "results",

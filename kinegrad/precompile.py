@@ -70,14 +70,35 @@ def _functions() -> None:
         _ = call_law.address
 
 
-SCHEMES = (("ali3p", "newmark"), ("matrix-r", "newmark"), ("matrix-r", "rk4"))
+def _sweeps() -> None:
+    import numpy as np
+
+    from kinegrad.coordinates.recursive import Recursive
+
+    system = _system()
+    recursive, zero = Recursive(system), np.zeros(system.n)
+    recursive.accelerations(zero, zero)
+    recursive.forces(zero, zero, zero)
+    recursive.derivatives(zero, zero)
+
+
+# Penalties, HHT and generalized-alpha run the code of index1 with Newmark, error control that of rk4; derivatives at
+# acceleration level are the same code for all of them.
+SIMULATED = (
+    ("ali3p", "newmark"), ("matrix-r", "newmark"), ("matrix-r", "rk4"), ("index1", "newmark"), ("index1", "rk4"),
+    ("recursive", "rk4"), ("recursive", "newmark"),
+)  # fmt: skip
+DIFFERENTIATED = (
+    ("ali3p", "newmark"), ("matrix-r", "newmark"), ("matrix-r", "rk4"), ("index1", "newmark"), ("recursive", "rk4"),
+)  # fmt: skip
 METHODS = ("direct", "discrete-adjoint")
 
 FEATURES: dict[str, Callable[[], None]] = {
-    **{f"{f} with {i}": _simulation(f, i) for f, i in SCHEMES},
+    **{f"{f} with {i}": _simulation(f, i) for f, i in SIMULATED},
     "motion at centres of mass": _centres_of_mass,
     "functions as laws": _functions,
-    **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in SCHEMES},
+    **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in DIFFERENTIATED},
+    "accelerations of trees and their derivatives": _sweeps,
 }
 """Each feature by name, with a function that uses all its compiled entries on a tiny input."""
 

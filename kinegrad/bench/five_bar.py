@@ -1,32 +1,23 @@
 """Cost and accuracy of the five-bar, 5 s in steps of 1 ms: kinegrad beside Exudyn and MuJoCo, and its gradients.
 
-    kinegrad bench [--repeats N] [--only WORD]          or          python benchmarks/five_bar.py
+    kinegrad bench five-bar [--repeats N] [--only WORD]          or          python benchmarks/five_bar.py
 
 Everything runs in one process and one thread, in turn, and the turns are repeated: what slows the machine for a while
 slows all alike. The least time of each counts. `docs/benchmarks.md` says what the numbers mean.
 """
 
 import functools
-import importlib.metadata
-import importlib.util
-import os
-import platform
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
+from kinegrad.bench.machine import PACKAGE, is_installed
 from kinegrad.bench.peers import Result, exudyn_five_bar, mujoco_five_bar
 
-PACKAGE = Path(__file__).resolve().parents[1]
 MODEL = PACKAGE / "data" / "five_bar.yaml"
 STEP, T_END = 1e-3, 5.0
-INSTALL_PEERS = 'python -m pip install "kinegrad[bench]"'
-PACKAGES = ["kinegrad", "numba", "numpy", "exudyn", "mujoco"]
 
 TRAPEZOIDAL = "kinegrad ALI3-P, trapezoidal"
-EXPLICIT = "kinegrad Matrix-R, RK4"
+EXPLICIT = "kinegrad index 1, RK4"
 
 
 @dataclass(frozen=True)
@@ -110,9 +101,19 @@ CONTESTANTS = [
     Contestant(
         name=EXPLICIT,
         package="kinegrad",
-        simulate=lambda: kinegrad_five_bar("MatrixR", "RungeKutta4", STEP, T_END),
+        simulate=lambda: kinegrad_five_bar("Index1", "RungeKutta4", STEP, T_END),
         against=EXPLICIT,
         target="error at most 1e-9 m",
+    ),
+    *(
+        Contestant(
+            name=f"kinegrad {name}, RK4",
+            package="kinegrad",
+            simulate=lambda formulation=formulation: kinegrad_five_bar(formulation, "RungeKutta4", STEP, T_END),
+            against=EXPLICIT,
+            target="error at most 1e-9 m",
+        )
+        for name, formulation in (("Matrix-R", "MatrixR"), ("recursive", "Recursive"))
     ),
     Contestant(
         name="MuJoCo RK4",
@@ -130,7 +131,7 @@ def run(repeats=5, only="", progress=None):
 
     A peer that is not installed is told on standard error and left out.
     """
-    chosen = [c for c in CONTESTANTS if only.lower() in c.name.lower() and _is_installed(c)]
+    chosen = [c for c in CONTESTANTS if only.lower() in c.name.lower() and is_installed(c.package, c.name)]
     methods = [m for m in GRADIENTS if only.lower() in _gradient_name(m).lower()]
     results = {c.name: [] for c in chosen}
     gradient_costs = {m: [] for m in methods}
@@ -148,17 +149,6 @@ def run(repeats=5, only="", progress=None):
     return [_row(c, best) for c in chosen] + [_gradient_row(m, gradient_costs[m]) for m in methods]
 
 
-def _is_installed(contestant):
-    """Whether it can take part; if not, a line says how to change that."""
-    if importlib.util.find_spec(contestant.package):
-        return True
-    print(
-        f"{contestant.name} is left out: {contestant.package} is not installed. To install it: {INSTALL_PEERS}",
-        file=sys.stderr,
-    )
-    return False
-
-
 def _row(contestant, best):
     mine, ours = best[contestant.name], best.get(contestant.against)
     ratio = mine.us_per_step / ours.us_per_step if ours else None
@@ -173,44 +163,6 @@ def _gradient_row(method, costs):
     everything, simulation = (min(column) for column in zip(*costs, strict=True))
     steps = round(T_END / STEP)
     return Row(_gradient_name(method), everything / steps * 1e6, None, everything / simulation, "at most 5")
-
-
-def machine():
-    """Lines that say where the numbers come from: processor, Python, packages and the commit of the sources."""
-    versions = []
-    for package in PACKAGES:
-        try:
-            versions.append(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            versions.append(f"{package} not installed")
-    return [
-        f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
-        f"Python {platform.python_version()}, {', '.join(versions)}",
-        f"commit {_commit()}",
-    ]
-
-
-def _processor():
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown processor"
-
-
-def _commit():
-    """Short hash, with a plus sign when tracked files differ from it."""
-
-    def git(*arguments):
-        return subprocess.run(
-            ["git", *arguments], cwd=PACKAGE, capture_output=True, text=True, check=True
-        ).stdout.strip()
-
-    try:
-        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "-uno") else "")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
 
 
 def table(rows):

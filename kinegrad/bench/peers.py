@@ -43,7 +43,7 @@ def exudyn_five_bar(step, t_end):
     Its build without range checks is used, dense factors, and one Jacobian per step: of the settings that keep
     Exudyn's own Newton tolerance (1e-8, two iterations a step) none was found to be faster beyond the noise.
     """
-    exu, items = _import_exudyn()
+    exu, items = import_exudyn()
     # The container owns the system: letting it go while the system is in use would be an error.
     container = exu.SystemContainer()
     mbs = container.AddSystem()
@@ -63,7 +63,7 @@ def exudyn_five_bar(step, t_end):
     return Result(cpu_s, cpu_s / n_steps * 1e6, (float(x), float(y)))
 
 
-def _import_exudyn():
+def import_exudyn():
     """Exudyn and its item classes, without the line that its fast build prints when it loads."""
     sys.exudynFast = True
     with contextlib.redirect_stdout(io.StringIO()):

@@ -11,31 +11,45 @@ from kinegrad.cli.contract import Report
 from kinegrad.cli.options import Json
 from kinegrad.errors import KinegradError
 
+PARTS = ("five-bar", "chain")
+
+Part = Annotated[str, typer.Argument(metavar="PART", help="five-bar, chain or all.")]
 Repeats = Annotated[int, typer.Option("--repeats", metavar="N", help="Turns that count, after one that does not.")]
 Only = Annotated[str, typer.Option("--only", metavar="WORD", help="Rows whose name contains this word.")]
 
 
-def bench(repeats: Repeats = 5, only: Only = "", json: Json = False) -> Report:
+def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json = False) -> Report:
     """Time kinegrad beside other programs.
 
-    The linkage of five bars, simulated by kinegrad, Exudyn and MuJoCo, and its gradients; programs that are not installed
-    are left out.
+    The linkage of five bars beside Exudyn and MuJoCo, and its gradients; open chains beside Pinocchio, MuJoCo and Exudyn.
+    Programs that are not installed are left out.
     """
-    from kinegrad.bench.five_bar import machine, run, table
+    from kinegrad.bench import chain, five_bar
+    from kinegrad.bench.machine import machine
     from kinegrad.cli.progress import Progress
 
+    if part not in (*PARTS, "all"):
+        raise KinegradError(f"{part!r} is no part of the benchmark; choose {', '.join(PARTS)} or all.")
     if repeats < 1:
         raise KinegradError(f"--repeats is {repeats}; at least one turn has to count.")
-    with Progress("benchmark") as progress:
-        rows = run(repeats, only, progress)
-    if not rows:
-        raise KinegradError(f"--only {only!r} matches no row; try kinegrad, exudyn, mujoco or gradient.")
+    chosen = PARTS if part == "all" else (part,)
+    found = {}
+    for name, module in zip(PARTS, (five_bar, chain), strict=True):
+        if name in chosen:
+            with Progress(f"benchmark, {name}") as progress:
+                found[name] = (module, module.run(repeats, only, progress))
+    if not any(rows for _, rows in found.values()):
+        words = "kinegrad, exudyn, mujoco" + (", pinocchio" if "chain" in chosen else "")
+        raise KinegradError(f"--only {only!r} matches no row; try {words}.")
     lines = machine()
-    data = {"machine": lines, "rows": [asdict(row) for row in rows]}
+    keys = {"five-bar": "rows", "chain": "chain"}
+    data = {"machine": lines} | {keys[name]: [asdict(row) for row in rows] for name, (_, rows) in found.items()}
 
     def show(console) -> None:
         console.print("\n".join(lines), highlight=False)
-        console.print()
-        print(table(rows))
+        for module, rows in found.values():
+            if rows:
+                console.print()
+                print(module.table(rows))
 
     return Report(data, show)

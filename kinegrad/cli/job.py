@@ -171,6 +171,7 @@ def prepare(
         Files that must not be overwritten, such as the model; mesh files are looked for from the folder of the first.
     """
     from kinegrad.coordinates.joint import joint
+    from kinegrad.dynamics.recursive import advice
 
     choices.check(model)
     arguments = {
@@ -182,7 +183,11 @@ def prepare(
     }
     check_files({"--out": out, "--plot": plot, "--html": html}, keep)
     folder = keep[0].parent if keep else Path()
-    return Job(joint(model, cut=cut, body_point=choices.body_point), arguments, out, plot, html, folder)
+    system = joint(model, cut=cut, body_point=choices.body_point)
+    hint = advice(system, arguments["formulation"])
+    if hint:
+        warn(hint)
+    return Job(system, arguments, out, plot, html, folder)
 
 
 def check_files(files: dict[str, Path | None], keep: Sequence[Path]) -> None:

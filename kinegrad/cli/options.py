@@ -31,7 +31,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 # What a simulation is done with; without them the file decides.
 Coordinates = Annotated[str | None, typer.Option("--coordinates", metavar="NAME", help="Coordinate set: joint.")]
 Formulation = Annotated[
-    str | None, typer.Option("--formulation", metavar="NAME", help="ali3p, matrix-r, index1 or penalty.")
+    str | None, typer.Option("--formulation", metavar="NAME", help="ali3p, matrix-r, index1, penalty or recursive.")
 ]
 Integrator = Annotated[
     str | None, typer.Option("--integrator", metavar="NAME", help="newmark, hht, generalized-alpha, rk4 or rk54.")

@@ -290,15 +290,16 @@ def arrays(
     touch = touched(system, ds)
     want = wanted_nodes(system, touched(system, wanted[None, :])[0])
     markers, columns = [], []
-    for body, loc, point in tables["every_marker" if every_marker else "markers"]:
+    used = len(tables["markers"])  # the first ones; what no element uses needs no columns
+    for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
         node, ref = tables["place"][body]
         first = len(columns)
-        k = _last(nodes[node])
+        k = _last(nodes[node]) if i < used else -1
         while k >= 0:
             columns.append({"k": k})
             k = tables["coordinates"][k]["up"]
         middle = len(columns)
-        for j in range(p):
+        for j in range(p if i < used else 0):
             own = ds[j, loc : loc + 3].any() or (point and ds[j, ref : ref + 3].any())
             if own or touch[j, node] & CARRIED:
                 columns.append({"k": n + j})

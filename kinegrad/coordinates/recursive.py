@@ -6,15 +6,28 @@ import functools
 
 import numpy as np
 
-from kinegrad.coordinates.system import System
-from kinegrad.kernels.elements.layout import LAW_CALL, LAW_FORCES, LAW_LINEAR, PARTS, SPRING_LINEAR
+from kinegrad.coordinates.system import System, Workspace
+from kinegrad.kernels.elements.layout import (
+    LAW_CALL,
+    LAW_FORCES,
+    LAW_LINEAR,
+    N_ROWS,
+    PARTS,
+    ROW_LAW_BIAS,
+    ROW_LAW_VALUES,
+    SPRING_LINEAR,
+)
 from kinegrad.kernels.jit import JIT, record
+from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
 from kinegrad.kernels.joint.recursive import (
     ARTICULATED,
     BLOCK,
+    CLOSE,
     COORDINATE_SCREW,
     LOAD_DERIVATIVES,
     LOADS,
+    LOST,
+    N_SUBS,
     RECURSIVE,
     SUBS,
     TREE_ROW,
@@ -23,7 +36,40 @@ from kinegrad.kernels.joint.recursive import (
     run,
 )
 from kinegrad.kernels.joint.recursive_derivatives import forward_derivatives
-from kinegrad.kernels.products import STATUS
+from kinegrad.kernels.joint.recursive_rows import CONSTRAINED, factor, rates, solve_four
+from kinegrad.kernels.products import FREEDOMS, STATUS
+from kinegrad.kernels.records import NORM
+from kinegrad.kernels.table import call_from_python
+
+
+def sweep_arrays(work: Workspace) -> dict[str, np.ndarray]:
+    """The arrays of a workspace, and those that the sweeps over its tree need besides."""
+    n, nodes, number = work.system.n, work["node"], work["s"].dtype
+    art = np.zeros(len(nodes), record(ARTICULATED, number))
+    for name in TREE_ROW:
+        art[name] = nodes[name]
+    art["A"][0] = np.eye(3).ravel()
+    return work.arrays | {
+        "art": art,
+        "screw": np.zeros(n, record(COORDINATE_SCREW, number)),
+        "tau": np.zeros(n, number),
+        "work": np.zeros((len(nodes), 6 * BLOCK), number),
+        "rhs": np.zeros((n, BLOCK), number),
+        "sub": np.zeros(N_SUBS, np.int64),
+        **{name: np.zeros((n, n), number) for name in ("a_q", "a_v", "a_tau")},
+    }
+
+
+def linked(arrays, function, subs, parts):
+    """The address of a function, once those that it reaches on this model are in the context."""
+    if not JIT:
+        return function
+    for number in subs:
+        arrays["sub"][number] = SUBS[number].address
+    for name, number in (*parts, ("callback", LAW_CALL)):
+        if len(arrays[name]):
+            arrays["links"][number] = PARTS[number].address
+    return function.address
 
 
 class Recursive:
@@ -47,24 +93,11 @@ class Recursive:
 
     def __init__(self, system: System, s: np.ndarray | None = None):
         work = self._work = system.workspace(s=s)
-        n, nodes, number = system.n, system.tables["nodes"], work["s"].dtype
-        art = np.zeros(len(nodes), record(ARTICULATED, number))
-        for name in TREE_ROW:
-            art[name] = [node[name] for node in nodes]
-        art["A"][0] = np.eye(3).ravel()
-        self.arrays = work.arrays | {
-            "art": art,
-            "screw": np.zeros(n, record(COORDINATE_SCREW, number)),
-            "tau": np.zeros(n, number),
-            "work": np.zeros((len(nodes), 6 * BLOCK), number),
-            "rhs": np.zeros((n, BLOCK), number),
-            "sub": np.zeros(2, np.int64),
-            **{name: np.zeros((n, n), number) for name in ("a_q", "a_v", "a_tau")},
-        }
+        self.arrays = sweep_arrays(work)
         self._context = RECURSIVE.context(self.arrays)
         self._context.calls = work.calls
         self._pointer = self._context.pointer
-        self._a, self._tau, self._zero = self.arrays["a"], self.arrays["tau"], np.zeros(n, number)
+        self._a, self._tau, self._zero = self.arrays["a"], self.arrays["tau"], np.zeros_like(self.arrays["tau"])
 
     @property
     def status(self) -> int:
@@ -74,7 +107,6 @@ class Recursive:
     def accelerations(self, q, v, tau=None, t: float = 0.0) -> np.ndarray:
         """q̈ (n,) under the forces of the model and the generalised forces `tau`; arrays in, an array out."""
         fits = run(self._forward, self._pointer, q, v, self._zero if tau is None else tau, False, t)
-        self._work.check_calls()
         return self._a if fits else self._misfit(q, v, tau)
 
     def forces(self, q, v, a, t: float = 0.0) -> np.ndarray:
@@ -107,13 +139,89 @@ class Recursive:
         return self._linked(forward_derivatives, (LOADS, LOAD_DERIVATIVES), parts)
 
     def _linked(self, function, subs, parts):
-        """The address of a function, once those that it reaches on this model are in the context."""
-        if not JIT:
-            return function
-        if len(self.arrays["mk"]) or len(self.arrays["law"]):
-            for number in subs:
-                self.arrays["sub"][number] = SUBS[number].address
-        for name, number in (*parts, ("callback", LAW_CALL)):
-            if len(self.arrays[name]):
-                self.arrays["links"][number] = PARTS[number].address
-        return function.address
+        return linked(self.arrays, function, subs if has_loads(self.arrays) else (), parts)
+
+
+def has_loads(arrays) -> bool:
+    """Whether a model has markers or laws that the sweeps must move."""
+    return len(arrays["mk"]) + len(arrays["law"]) > 0
+
+
+def _followed(fn, *more):
+    return np.append(fn, more) if JIT else [*fn, *more]
+
+
+class ConstrainedTree:
+    """The tree of a workspace under all its constraint rows, for the time loops: `rates` fills a = ap, lam and vp (REC-12).
+
+    Parameters
+    ----------
+    work : Workspace
+        Its arrays are shared.
+    stabilisation : (Ω², 2ξΩ)
+        Of the constraint rows, as in `index1`.
+    """
+
+    def __init__(self, work: Workspace, stabilisation):
+        self.work = work
+        n, m, number = work.system.n, work.system.m, work["s"].dtype
+        rows = work["row"][: work["count"][N_ROWS]]
+        norms = rows[rows["type"] == NORM]
+        closing = np.setdiff1d(np.arange(m), norms["row"])
+        k = len(closing)
+        self.arrays = sweep_arrays(work) | {
+            "closing": closing.astype(np.int64),
+            "norms": np.stack([norms["row"], norms["i"]], axis=1),
+            "stab": np.array(stabilisation, float),
+            "rounds": np.zeros(1, np.int64),
+            "X": np.zeros((n, k), number),
+            "L": np.zeros((k, k), number),
+            **{name: np.zeros(size, number) for name, size in (("pivot", 2 * k), ("gap", k), ("bias", k))},
+            **{name: np.zeros((n, 4), number) for name in ("right", "out")},
+            **{name: np.zeros((m, 4), number) for name in ("row_right", "row_out")},
+            "gap4": np.zeros((k, 4), number),
+        }
+        self._context = CONSTRAINED.context(self.arrays)
+        self._context.calls = work.calls
+
+    @property
+    def pointer(self):
+        """The context, for the entries of time loops."""
+        return self._context.pointer
+
+    @functools.cached_property
+    def rates(self):
+        """The address of the function."""
+        arrays = self.arrays
+        subs = (LOADS,) * has_loads(arrays) + (CLOSE,) * (len(arrays["closing"]) > 0)
+        parts = (("law", LAW_FORCES), ("row_law", ROW_LAW_VALUES), ("row_law", ROW_LAW_BIAS))
+        return linked(arrays, rates, subs, parts)
+
+    def functions(self, fn):
+        """The table of functions `fn` with `rates` behind it, for the time loops."""
+        return _followed(fn, self.rates)
+
+    def derivative_functions(self, fn):
+        """The table of functions `fn` with `factor` and `solve_four` behind it, for the sweeps of derivatives."""
+        return _followed(fn, *(f.address if JIT else f for f in (factor, solve_four)))
+
+    def evaluate(self) -> int:
+        """Status of `rates` at the q, v and time of the workspace."""
+        _ = self.rates
+        self.arrays["flag"][FREEDOMS] = 0
+        call_from_python(rates, self._context)
+        return int(self.arrays["flag"][STATUS])
+
+    def idle_coordinate(self) -> str:
+        """The first coordinate, from the leaves on, whose motion meets no inertia, after `evaluate` found one."""
+        for B in self.arrays["art"][:0:-1]:
+            a, c, u, w, U = (B[name].real for name in ("Ia", "Ic", "u", "w", "U"))
+            left, size = {
+                TURN: (u @ U[3:], c[:3].sum()),
+                SLIDE: (u @ U[:3], a[:3].sum()),
+                SCREW: (w @ U[:3] + u @ U[3:], w @ w * a[:3].sum() + c[:3].sum()),
+                EULER: (np.linalg.det(c[[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]), c[:3].prod()),
+            }.get(int(B["type"]), (1.0, 1.0))
+            if not left > LOST * size:
+                return self.work.system.coordinates[B["k"]]
+        return "a coordinate"

@@ -10,6 +10,7 @@ from kinegrad.dynamics.acceleration_level import (
 )
 from kinegrad.dynamics.ali3p import Ali3pNewmark
 from kinegrad.dynamics.matrix_r import MatrixRNewmark, MatrixRRungeKutta4
+from kinegrad.dynamics.recursive import RecursiveNewmark, RecursiveRungeKutta4, RecursiveRungeKutta54
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.syntax import Expression
@@ -31,6 +32,11 @@ SCHEMES = {
     ("penalty", "generalized-alpha"): AccelerationLevelNewmark,
     ("penalty", "rk4"): AccelerationLevelRungeKutta4,
     ("penalty", "rk54"): AccelerationLevelRungeKutta54,
+    ("recursive", "newmark"): RecursiveNewmark,
+    ("recursive", "hht"): RecursiveNewmark,
+    ("recursive", "generalized-alpha"): RecursiveNewmark,
+    ("recursive", "rk4"): RecursiveRungeKutta4,
+    ("recursive", "rk54"): RecursiveRungeKutta54,
 }
 WHY_NOT = {
     ("ali3p", "rk4"): "ali3p solves for positions at the end of each step and needs an implicit integrator",

@@ -21,6 +21,7 @@ and Phidd_a = Phi_q need no arrays.
 from kinegrad.kernels.table import Layout
 
 EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION = range(7)
+N_FUNCTIONS = 7
 
 # par: numbers a formulation hands over; flag: integers, the last one the status a function leaves.
 TIME, WK, WC, WEIGHT = range(4)

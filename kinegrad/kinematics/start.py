@@ -18,6 +18,7 @@ from kinegrad.errors import AssemblyError, KinegradError, SimulationError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics.culprits import culprit
+from kinegrad.kinematics.decoupled import MANY, solved_by_blocks
 
 RANK_TOLERANCE = 1e-9
 MOST_SUGGESTED = 3  # degrees of freedom, to a model that gives too few
@@ -30,13 +31,23 @@ def least_squares(A, B):
     """Least-squares solution of least norm, and the rank."""
     one = B.ndim == 1
     B = B[:, None] if one else B
+    X, rank = solved_by_blocks(_least_squares, A, B) if A.shape[1] >= MANY else _least_squares(A, B)
+    return (X[:, 0] if one else X), int(rank)
+
+
+def _least_squares(A, B):
     if np.iscomplexobj(A) or np.iscomplexobj(B):
         from kinegrad.kernels.linalg import least_squares as solve  # by plain transposes: complex steps pass through
 
-        X, rank = solve(np.ascontiguousarray(A), np.ascontiguousarray(B), RANK_TOLERANCE)
-    else:
-        X, _, rank, _ = np.linalg.lstsq(A, B, rcond=RANK_TOLERANCE)
-    return (X[:, 0] if one else X), int(rank)
+        return solve(np.ascontiguousarray(A), np.ascontiguousarray(B), RANK_TOLERANCE)
+    X, _, rank, _ = np.linalg.lstsq(A, B, rcond=RANK_TOLERANCE)
+    return X, rank
+
+
+def refined(A, B):
+    """Least-squares solution of least norm, refined once."""
+    X, _ = least_squares(A, B)
+    return X + least_squares(A, B - A @ X)[0]
 
 
 def wrap(x):
@@ -185,8 +196,7 @@ def solve_velocity(system: System, work: Workspace) -> None:
     check_freedoms(system, work)
     right = -work["Phi_t"]
     right[system.m :] += _targets(system, work, "velocity")
-    v, _ = least_squares(work["J"], right)
-    v += least_squares(work["J"], right - work["J"] @ v)[0]
+    v = refined(work["J"], right)
     residual = work["J"] @ v - right
     worst = int(np.abs(residual.real).argmax()) if len(residual) else 0
     if len(residual) and np.abs(residual[worst].real) > 1e-8 * max(1.0, np.abs(v).max()):
@@ -261,16 +271,11 @@ class StartDerivatives:
         for i, freedom in enumerate(self.system.freedoms):
             right[m + i] += w["ds"][:, freedom.position]
             right_v[m + i] += w["ds"][:, freedom.velocity]
-        q = self._least_squares(K, right)
-        v = self._least_squares(K, right_v - w["Phid_z"][:, :n] @ q)
+        q = refined(K, right)
+        v = refined(K, right_v - w["Phid_z"][:, :n] @ q)
         R1 = -(w["R_z"][:, :n] @ q + w["C"] @ v + w["R_z"][:, n:])
         R2 = -(w["Phidd_z"][:m, :n] @ q + 2.0 * w["Phid_z"][:m, :n] @ v + w["Phidd_z"][:m, n:])
         return q, v, self._constrained(R1, R2)[0]
-
-    @staticmethod
-    def _least_squares(K, B):
-        X = least_squares(K, B)[0]
-        return X + least_squares(K, B - K @ X)[0]
 
     def adjoint(self, Q, V, A, rows, weights) -> None:
         """Adds to psi_s what the adjoints Q, V, A (n, o) of q, v, a and `rows` (r, o) of Phidd_s at the start give (KIN-5)."""
@@ -283,9 +288,9 @@ class StartDerivatives:
         V = V - w["C"].T @ U - 2.0 * w["Phid_z"][:m, :n].T @ B
         Q = Q - w["R_z"][:, :n].T @ U - w["Phidd_z"][:m, :n].T @ B
         KT = np.ascontiguousarray(w["Phi_z"][:, :n].T)
-        D = self._least_squares(KT, V)
+        D = refined(KT, V)
         Q = Q - w["Phid_z"][:, :n].T @ D
-        P = self._least_squares(KT, Q)
+        P = refined(KT, Q)
         w["eta_v"][:] = 0.0
         w["eta_a"][:] = 0.0
         w["ya"][:] = 0.0

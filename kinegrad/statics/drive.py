@@ -10,7 +10,7 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, TIME
-from kinegrad.kinematics.start import close_position, least_squares
+from kinegrad.kinematics.start import close_position, least_squares, refined
 from kinegrad.motion import Motion
 from kinegrad.simulate import given_time, time_grid
 from kinegrad.statics.given import given_motion
@@ -42,15 +42,16 @@ def drive(
     hs = steps[: len(steps)]
     ts = np.append(np.arange(len(hs)) * step, t_end)
     work = system.workspace(s=s)
-    work["q"][:] = system.guess(system, work["s"])
+    work["q"][:] = system.guess(system, work["s"].real)
     work["par"][:] = 0.0
     clock = time.thread_time()
     driven = Driven(system, work)
     driven.begin()
     kept = sorted({*range(0, len(ts), stride), len(ts) - 1})
-    rows = np.zeros((len(kept), 3 * system.n + system.m))
+    number = work["q"].dtype
+    rows = np.zeros((len(kept), 3 * system.n + system.m), number)
     iterations = np.zeros(len(kept) - 1, np.int64)
-    values = np.zeros((len(ts), len(system.objectives)))
+    values = np.zeros((len(ts), len(system.objectives)), number)
     place = {k: i for i, k in enumerate(kept)}
     for k, t in enumerate(ts):
         if k:
@@ -117,16 +118,15 @@ class Driven:
         work["v"][:] = 0.0
         work.call(EVALUATE)
         J = work["J"][:m].copy()
-        v, rank = least_squares(J, -work["Phi_t"][:m]) if m else (np.zeros(system.n), 0)
+        rank = least_squares(J, work["Phi_t"][:m])[1] if m else 0
         if rank < system.n:
             raise AssemblyError(self._loose(t, J, system.n - rank, check))
-        v += least_squares(J, -work["Phi_t"][:m] - J @ v)[0]
+        v = refined(J, -work["Phi_t"][:m])
         self._compatible(J @ v + work["Phi_t"][:m], v, t, "velocities")
         work["v"][:], work["vp"][:], work["ap"][:] = v, v, 0.0
         work.call(EVALUATE)
         work.call(BIAS)
-        a, _ = least_squares(J, -work["c"][:m])
-        a += least_squares(J, -work["c"][:m] - J @ a)[0]
+        a = refined(J, -work["c"][:m])
         self._compatible(J @ a + work["c"][:m], a, t, "accelerations")
         work["a"][:], work["ap"][:] = a, a
 
@@ -154,6 +154,4 @@ class Driven:
     def multipliers(self) -> np.ndarray:
         """(m,) lam with M a + f + Phi_qᵀ lam = 0, of least norm (DRV-3)."""
         work, m = self.work, self.system.m
-        J, right = work["J"][:m], -(work["M"] @ work["a"] + work["f"])
-        lam = least_squares(J.T, right)[0]
-        return lam + least_squares(J.T, right - J.T @ lam)[0]
+        return refined(work["J"][:m].T, -(work["M"] @ work["a"] + work["f"]))

@@ -12,7 +12,7 @@ from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, OBSERVE, TIME
 from kinegrad.kernels.status import OK, WORDS
 from kinegrad.kinematics.culprits import culprit, force_without_derivative
-from kinegrad.kinematics.start import RANK_TOLERANCE, close_position, least_squares, solve_position
+from kinegrad.kinematics.start import RANK_TOLERANCE, close_position, refined, solve_position
 from kinegrad.motion import MarkerMotion
 from kinegrad.reactions.result import Reactions
 from kinegrad.reactions.solve import reactions
@@ -154,9 +154,7 @@ class Search:
                 f"{WORDS.get(status, 'a force is not finite')}{who and f' ({who})'}. Start from another position."
             )
         f, J, M = work["f"].copy(), work["J"][:m].copy(), work["M"].copy()
-        lam = least_squares(J.T, -f)[0] if m else np.zeros(0)
-        if m:
-            lam += least_squares(J.T, -f - J.T @ lam)[0]
+        lam = refined(J.T, -f) if m else np.zeros(0)
         violation = float(np.abs(work["Phi"][:m]).max(initial=0.0))
         at_rest(work, self.t, q, lam)
         work.call(LINEARISE)
@@ -263,7 +261,7 @@ def equilibrium(
         Values of all slots in place of those of the parameters.
     """
     work = system.workspace(s=s)
-    work["q"][:] = system.guess(system, work["s"])
+    work["q"][:] = system.guess(system, work["s"].real)
     work["par"][:] = 0.0
     work["par"][TIME] = t
     try:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from kinegrad.coordinates.joint import joint
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.motion import Motion
@@ -45,6 +46,12 @@ class Inverse:
     def residual(self) -> float:
         return float(self.reactions.residual.max(initial=0.0))
 
+    def sensitivity(self, wrt: Sequence[str] | None = None):
+        """Derivatives of a motion by drivers and of their forces by parameters; see `kinegrad.statics.instants`."""
+        from kinegrad.statics.instants import sensitivity
+
+        return sensitivity(self.motion, wrt)
+
     def __repr__(self) -> str:
         return f"<Inverse: {', '.join(self.forces) or 'no forces'} at {len(self.t)} times to {self.t[-1]:g} s>"
 
@@ -57,6 +64,7 @@ def inverse(
     q: np.ndarray | None = None,
     qd: np.ndarray | None = None,
     qdd: np.ndarray | None = None,
+    actuators: Sequence[str] = (),
     t_end: float | None = None,
     step: float | None = None,
     output_step: float | None = None,
@@ -73,6 +81,9 @@ def inverse(
         Of this system, or of one with the same coordinates (other forces, other parameters).
     t, q, qd, qdd : (k,) and (k, n) arrays, optional
         A motion by times, coordinates, velocities and accelerations.
+    actuators : sequence of str, optional
+        Forces of the model that act on measures: they are left out and found, instead of forces on all degrees of freedom. If
+        they are too few `residual` tells what is missing; if they are too many the solution of least norm is taken.
     """
     given = [x is not None for x in (t, q, qd, qdd)]
     if motion is not None and any(given):
@@ -84,13 +95,15 @@ def inverse(
         raise KinegradError("inverse has a motion and t_end, step or output_step; a given motion has its own times.")
     if motion is not None:
         t, q, qd, qdd = _of_coordinates(system, motion)
-    held = t is not None
-    if held:
+    given = t is not None
+    if given:
         motion = _checked(system, t, q, qd, qdd)
     else:
         motion = drive(system, t_end=t_end, step=step, output_step=output_step, progress=progress)
-    found = reactions(system, motion.t, motion.q, motion.qd, motion.qdd, s=motion.s, held=held)
-    wanted = {*system.model.drivers, *system.model.degrees_of_freedom}
+    acting = _actuated(system, actuators) if actuators else system
+    states = _of_coordinates(acting, motion)
+    found = reactions(acting, *states, held=given and not actuators)
+    wanted = {*acting.model.drivers, *acting.model.degrees_of_freedom}
     return Inverse(
         t=motion.t,
         forces={name: x for name, x in found.forces.items() if name in wanted},
@@ -98,6 +111,22 @@ def inverse(
         reactions=found,
         motion=motion,
     )
+
+
+def _actuated(system: System, names: Sequence[str]) -> System:
+    """`system` with drivers in the place of the forces `names`, so that what these have to give is an unknown."""
+    model = system.model.copy()
+    for name in names:
+        force = model.forces.get(name)
+        if getattr(force, "acts_on", None) is None:
+            known = [n for n, f in model.forces.items() if getattr(f, "acts_on", None)]
+            what = "acts on no measure" if force else "is no force of the model"
+            raise KinegradError(f"The actuator {name!r} {what}; choose from {', '.join(known) or 'none'}.")
+        del model.forces[name]
+        model.drivers[name] = {"measure": force.acts_on, "value": 0}
+    model.degrees_of_freedom = {}
+    values = dict(zip(system.parameters.independent, system.rho.tolist(), strict=True))
+    return joint(model, cut=system.cut, values=values)
 
 
 def _of_coordinates(system: System, motion: Motion) -> tuple[np.ndarray, ...]:

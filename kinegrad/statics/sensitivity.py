@@ -9,7 +9,7 @@ import numpy as np
 
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
-from kinegrad.kinematics.start import least_squares
+from kinegrad.kinematics.start import refined
 from kinegrad.sensitivity.gradient import Gradient, labels_of
 from kinegrad.statics.equilibrium import Equilibrium, allowed, at_rest
 
@@ -59,19 +59,11 @@ def _linearised(found: Equilibrium, ds: np.ndarray | None, wanted: np.ndarray | 
     return work, J, work["R_z"][:, :n], allowed(J, n)
 
 
-def _twice(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Least squares of least norm, refined once."""
-    if not A.size:
-        return np.zeros((A.shape[1], B.shape[1]))
-    X = least_squares(A, B)[0]
-    return X + least_squares(A, B - A @ X)[0]
-
-
 def _direct(found: Equilibrium, ds: np.ndarray) -> np.ndarray:
     """(o, p) derivatives by the directions ds (STA-5)."""
     work, J, K, Z = _linearised(found, ds, None)
     n, m = found.system.n, found.system.m
-    closing = _twice(J, -work["Phi_z"][:m, n:])
+    closing = refined(J, -work["Phi_z"][:m, n:])
     along = np.linalg.solve(Z.T @ K @ Z, -Z.T @ (work["R_z"][:, n:] + K @ closing))
     return work["g_z"][:, :n] @ (closing + Z @ along) + work["g_z"][:, n:]
 
@@ -81,7 +73,7 @@ def _adjoint(found: Equilibrium, wanted: np.ndarray | None) -> np.ndarray:
     work, J, K, Z = _linearised(found, None, wanted)
     g_q = work["g_z"][:, : found.system.n].T.copy()
     mu = Z @ np.linalg.solve((Z.T @ K @ Z).T, -Z.T @ g_q)
-    y = _twice(J.T, -(g_q + K.T @ mu))
+    y = refined(J.T, -(g_q + K.T @ mu))
     for name in ("eta_v", "eta_a", "yp", "yv", "ya"):
         work[name][:] = 0.0
     for o in range(g_q.shape[1]):

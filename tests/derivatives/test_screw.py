@@ -173,6 +173,20 @@ def test_cut_at_the_screw_or_elsewhere():
             assert_same_rows(one, other)
 
 
+@compiled
+def test_ali3p_follows_a_cut_thread_over_turns():
+    """The trapezoidal rule of 2 ms and 1 ms converges to Runge-Kutta on the same loop cut elsewhere."""
+    model = Model.from_yaml_text(JACK)
+    exact = simulate(joint(model, cut=["pin"]), MatrixR(), RungeKutta4(), step=1e-3).marker("bar.B").position[-1]
+    errors = []
+    for step in (2e-3, 1e-3):
+        motion = simulate(joint(model, cut=["thread"]), ALI3P(), Newmark(), step=step)
+        errors.append(np.abs(motion.marker("bar.B").position[-1] - exact).max())
+        assert motion.constraint_violation[:, 0].max() < 1e-12
+    assert errors[0] < 3e-7
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
+
+
 # --- whole runs ---
 
 RUNS = {

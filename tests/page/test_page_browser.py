@@ -47,8 +47,8 @@ def test_loads_draws_and_nothing_overlaps(browser, five_bar_page, width, height,
         for b in boxes[i + 1 :]:
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
     assert browser.run("document.documentElement.scrollWidth") <= width
-    cut = "[...document.querySelectorAll('h1, h2, #facts, footer > *, .legend')].filter((e) => e.scrollWidth > e.clientWidth + 1)"
-    assert browser.run(f"{cut}.map((e) => e.outerHTML)") == []
+    texts = "[...document.querySelectorAll('h1, h2, #facts, footer > *, .legend')]"
+    assert browser.run(f"{texts}.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.outerHTML)") == []
 
 
 def test_bodies_are_where_the_motion_says(browser, five_bar, five_bar_page):
@@ -132,7 +132,7 @@ def test_menu_shows_and_hides(browser, five_bar_page):
     assert len(marks) == 6
 
 
-def test_without_webgl_a_plain_canvas_draws(browser, five_bar_page):
+def test_the_plain_canvas_shows_the_same(browser, five_bar_page):
     browser.open(five_bar_page[0].replace("#", "#view=canvas&"))
     assert browser.run("kinegrad.renderer") == "canvas" and browser.problems == []
     plain = browser.run(INK)[0]
@@ -142,10 +142,27 @@ def test_without_webgl_a_plain_canvas_draws(browser, five_bar_page):
     assert plain > 0.01
 
 
-def test_a_lost_context_falls_back(browser, five_bar_page):
-    """A browser that refuses WebGL: the page replaces the canvas and goes on."""
-    program = "HTMLCanvasElement.prototype.getContext = ((old) => function (kind, ...rest) " \
-              "{ return kind === 'webgl2' ? null : old.call(this, kind, ...rest); })(HTMLCanvasElement.prototype.getContext)"  # fmt: skip
+def test_faces_look_outward(browser, five_bar_page):
+    """Both views leave out faces that look away, by the order of their corners."""
+    browser.open(five_bar_page[0].replace("#", "#view=canvas&"))
+    for kind in ("box", "cylinder", "sphere"):
+        shape = browser.run(f"kinegrad.page.view.shapes.{kind}")
+        points, normals = (np.array(shape[key]).reshape(-1, 3) for key in ("points", "normals"))
+        a, b, c = np.moveaxis(points[np.array(shape["corners"]).reshape(-1, 3)], 1, 0)
+        outward = np.einsum(
+            "ij,ij->i", np.cross(b - a, c - a), normals[np.array(shape["corners"]).reshape(-1, 3)[:, 0]]
+        )
+        assert (outward > 1e-3).all(), kind
+        matrices = browser.run(f"kinegrad.page.drawing.lists(kinegrad.page.shown, kinegrad.page.theme).solids.{kind}")
+        assert all(np.linalg.det(np.array(m[:9]).reshape(3, 3)) > 0 for m, _ in matrices), kind
+
+
+def test_a_browser_without_webgl_gets_the_plain_canvas(browser, five_bar_page):
+    """The page replaces the canvas that was refused, and goes on."""
+    program = """const real = HTMLCanvasElement.prototype.getContext;
+    HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+      return kind === "webgl2" ? null : real.call(this, kind, ...rest);
+    };"""
     number = browser.ask("Page.addScriptToEvaluateOnNewDocument", source=program)["identifier"]
     try:
         browser.open(five_bar_page[0])

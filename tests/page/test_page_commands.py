@@ -1,7 +1,6 @@
 """Commands that write a page: run, gradient and demo."""
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -83,13 +82,8 @@ def test_a_mesh_that_is_missing_is_told(model, capsys):
     assert code == 2 and "bodies.rod.shape.file" in err and "rod.obj" in err and "fault in kinegrad" not in err
 
 
-def test_the_demo_writes_its_page_beside_the_figure_and_stays_short(capsys, tmp_path):
-    """Under 5 s when everything is compiled; processor time, for machines with other work."""
-    arguments = ("demo", "--plot", tmp_path / "five.png")
-    command(capsys, *arguments)
-    begin = time.process_time()
-    code, out, _ = command(capsys, *arguments)
-    assert time.process_time() - begin < 5.0
+def test_the_demo_writes_its_page_beside_the_figure(capsys, tmp_path):
+    code, out, _ = command(capsys, "demo", "--plot", tmp_path / "five.png")
     assert code == 0 and "five.html" in "".join(out.split())
     scene = scene_of(tmp_path / "five.html")
     assert scene["count"] == 600 and scene["gradient"]["parameters"] == ["L_s1", "L_s2", "m_A1", "r_G", "L_A1"]

@@ -91,14 +91,15 @@ def test_a_slider_of_the_page_simulates_anew(server, browser):
     assert browser.problems == []
     expected = simulated().marker("rod.tip").position[-1]
     assert np.abs(np.subtract(browser.run("kinegrad.point('rod.tip')"), expected)).max() < 1e-6
-    move = "(() => {{ const s = document.querySelector('.design input'); s.value = {}; s.dispatchEvent(new Event('input')); }})()"
-    browser.run(move.format(700))
+    slider = "kinegrad.page.slider = document.querySelector('.design input')"
+    move = f"{slider}; kinegrad.page.slider.value = %d; kinegrad.page.slider.dispatchEvent(new Event('input'))"
+    browser.run(move % 700)
     browser.wait("kinegrad.page.drawing.marker('rod.tip').at[0] > 0.59")
     browser.wait("!kinegrad.page.live.busy")
     expected = simulated(L=0.6).marker("rod.tip").position[-1]
     assert np.abs(np.subtract(browser.run("kinegrad.point('rod.tip')"), expected)).max() < 1e-6
     assert browser.run("kinegrad.time") == pytest.approx(0.2)
-    browser.run(move.format(1000))
+    browser.run(move % 1000)
     browser.wait("document.querySelector('#live .note').textContent === \"'L' is too long.\"")
     assert browser.run("kinegrad.page.drawing.marker('rod.tip').at[0]") == pytest.approx(0.6)
     assert browser.problems == []

@@ -1,7 +1,8 @@
-"""Equilibria whose derivatives are found by complex step through the equations of rest.
+"""Equilibria and driven motions whose derivatives are found by complex step through their equations.
 
-Run as a script with ``NUMBA_DISABLE_JIT=1`` it prints {case: gradient}. Newton's method with a real matrix goes on from
-the real equilibrium with complex parameters; its imaginary part is the derivative when the residual has none left.
+Run as a script with ``NUMBA_DISABLE_JIT=1`` it prints {case: derivatives}. For an equilibrium Newton's method with a real
+matrix goes on from the real solution with complex parameters; its imaginary part is the derivative when the residual has
+none left.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import numpy as np
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "derivatives")]
 
+from kinematics.small_models import FOUR_BAR
 from whole_runs import CHAIN
 
 from kinegrad.coordinates.joint import joint
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBSERVE
 from kinegrad.model.model import Model
 from kinegrad.sensitivity.gradient import labels_of
+from kinegrad.statics.drive import drive
 from kinegrad.statics.equilibrium import at_rest, equilibrium
 
 H = 1e-30
@@ -82,5 +85,36 @@ def by_complex_step(system):
     return np.array(columns).T
 
 
+def driven():
+    """A four-bar with a spring, moved by its crank, and what it is differentiated by."""
+    text = (
+        FOUR_BAR.replace("span: 0.8}", "span: 0.8, w: 6, amp: 2, k: 30, m: 1.2}")
+        .replace("mass: 2", "mass: m")
+        .replace(
+            "degrees_of_freedom: {JA.angle: {position: pi/2, velocity: 1}}",
+            "drivers: {turn: {measure: JA.angle, value: 'pi/2 + w*t + amp*t**2'}}",
+        )
+        .replace(
+            "forces: {",
+            "forces: {coil: {type: spring, between: [ground.A, b.C], stiffness: k, damping: 2, natural_length: 0.4}, ",
+        )
+    )
+    return joint(Model.from_yaml_text("kinegrad: 1\n" + text)), ["crank", "rocker", "span", "w", "amp", "k", "m"]
+
+
+def driven_by_complex_step():
+    """(times, 3 n + 1, p) derivatives of q, qd, qdd and the torque of the crank."""
+    system, wrt = driven()
+    columns = []
+    for label in wrt:
+        rho = system.rho.astype(complex)
+        rho[system.parameters.independent.index(label)] += 1j * H
+        motion = drive(system, t_end=0.3, step=0.1, s=system.with_parameters(rho).s)
+        force = -motion.lam[:, [system.row_names.index("turn")]]
+        columns.append(np.hstack([motion.q, motion.qd, motion.qdd, force]).imag / H)
+    return np.stack(columns, axis=2)
+
+
 if __name__ == "__main__":
-    print(json.dumps({case: by_complex_step(built(case)).tolist() for case in CASES}))
+    found = {case: by_complex_step(built(case)).tolist() for case in CASES}
+    print(json.dumps(found | {"driven": driven_by_complex_step().tolist()}))

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kinematics.small_models import FOUR_BAR, SLIDER, system
-from statics.complex_equilibria import CASES, built
+from statics.complex_equilibria import CASES, built, driven
 
 import kinegrad as kg
 from kinegrad.coordinates.joint import joint
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.model.model import Model
+from kinegrad.statics.instants import sensitivity
 
 ROD = """
 parameters: {m: 2, L: 0.8, k: 30, a0: 0.3}
@@ -123,6 +124,19 @@ def test_derivatives_are_exact(case, by_complex_step):
     assert (np.abs(expected).max(axis=1) > 1e-4).all()
     assert (np.abs(direct.matrix - expected) / scale).max() < 1e-8
     assert (np.abs(adjoint.matrix - expected) / scale).max() < 1e-8
+
+
+def test_derivatives_of_driven_motions_and_of_their_forces_are_exact(by_complex_step):
+    """Lengths, the course of the driver, a spring and a mass; at each instant."""
+    system, wrt = driven()
+    found = kg.inverse(system, t_end=0.3, step=0.1).sensitivity(wrt)
+    ours = np.concatenate([found.q, found.qd, found.qdd, found.forces["turn"][:, None]], axis=1)
+    expected = np.array(by_complex_step["driven"])
+    scale = np.maximum(np.abs(expected), 1e-3 * np.abs(expected).max(axis=2, keepdims=True))
+    assert (np.abs(ours - expected) / np.maximum(scale, 1e-12)).max() < 1e-8
+    assert np.abs(expected[:, -1]).max(axis=0).min() > 1e-3  # every parameter changes the torque
+    with pytest.raises(KinegradError, match="Only a motion by drivers"):
+        sensitivity(kg.simulate(built("five_bar"), t_end=0.002), ["L_s1"])
 
 
 def test_the_model_file_of_the_five_bar_rests(five_bar_path=Path(__file__).parents[2] / "examples/five_bar/model.yaml"):

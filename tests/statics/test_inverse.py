@@ -117,6 +117,26 @@ def test_forces_of_orientations_and_drivers_together():
     assert max(np.abs(found.forces[name]).max() for name in driven.degrees_of_freedom) < 1e-8
 
 
+def test_actuators_are_found_where_they_act():
+    """A motor and a ram of the model are left out; their values come back, though neither is a degree of freedom."""
+    text = FOUR_BAR.replace(
+        "forces: {",
+        "forces: {motor: {type: torque, acts_on: JD.angle, value: 2*cos(5*t)}, ram: {type: force, acts_on: reach, value: 4}, ",
+    ).replace("objectives:", "measures: {reach: norm(b.C.position - ground.A.position)}\nobjectives:")
+    sys = system(text)
+    motion = kg.simulate(sys, "matrix-r", "rk4", t_end=0.1, step=0.002)
+    found = kg.inverse(sys, motion, actuators=["motor"])
+    assert list(found.forces) == ["motor"] and found.residual < 1e-11
+    assert np.abs(found.forces["motor"] - 2 * np.cos(5 * motion.t)).max() < 1e-11
+    k = motion.system.coordinates.index("JD.angle")
+    assert np.abs(found.powers["motor"] - found.forces["motor"] * motion.qd[:, k]).max() < 1e-10
+    assert np.abs(kg.inverse(sys, motion, actuators=["ram"]).forces["ram"] - 4).max() < 1e-11
+    both = kg.inverse(sys, motion, actuators=["motor", "ram"])  # one freedom: they share the work
+    assert both.reactions.unique_forces == {"motor": False, "ram": False} and both.residual < 1e-11
+    with pytest.raises(KinegradError, match="'weight' acts on no measure; choose from motor, ram"):
+        kg.inverse(sys, motion, actuators=["weight"])
+
+
 def test_what_is_refused():
     free, motion = system(FOUR_BAR), kg.simulate(system(FOUR_BAR), t_end=0.002, step=1e-3)
     with pytest.raises(AssemblyError, match="The drivers leave 1 degrees of freedom"):

@@ -26,7 +26,7 @@ from kinegrad.kernels.formulations.runge_kutta import (
 )
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import augment_lower, ldlt, ldlt_solve, mean_diagonal
-from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, PRODUCTS, STATUS, TIME, WC, WK
+from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, N_FUNCTIONS, OBSERVE, PRODUCTS, STATUS, TIME, WC, WK
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
 
@@ -41,6 +41,7 @@ T_END, ALLOWED, INTERVAL, PROPOSED, LAST = range(5)
 # |J_l|² below which a row counts as null, a redundant one that drift has moved off zero.
 STRONG, SURE, DROWNS, NULL = 1e5, 1e3, 1e10, 1e-7
 SMALLEST = 1e-13  # of the whole span: the least step of error control
+RATES = N_FUNCTIONS  # place, after those of the set, of a function that leaves a = ap, lam and vp by other means
 
 
 @kernel
@@ -89,6 +90,9 @@ def accelerations(fn, ctx, m, opts, L, d, r, w):
     """Status; a = ap, lam and vp at the q, v and time of the context (IDX-1)."""
     flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
     M, J, n, eps = M_(ctx), J_(ctx)[:m], q.shape[0], opts[COMPLIANCE]
+    if len(fn) > RATES:
+        call(fn[RATES], ctx)
+        return flag[STATUS]
     for i in range(n):
         vp[i] = v[i]
         a[i] = 0.0

@@ -70,7 +70,8 @@ q_, v_, a_, f_, s_, zero_, count_, flag_, par_ = RECURSIVE.viewers(*"q v a f s z
 
 LOST = 2.0**-49  # an inertia about an axis that is this small beside the others has lost all digits
 
-LOADS, LOAD_DERIVATIVES = range(2)
+LOADS, LOAD_DERIVATIVES, CLOSE = range(3)
+N_SUBS = 3
 SUBS = {}
 """The functions reached through `sub`, by number."""
 

@@ -1,0 +1,71 @@
+"""Newmark, HHT and generalized-alpha with accelerations from sweeps: a step is solved by substitution (REC-13).
+
+At the end of a step a = α(q~ + b a, v~ + gh a) with q~, v~, b, gh of (NMF-1), α(q, v) being the accelerations of the
+constrained tree.  No matrix of size n is formed; in return the step must be short against the periods of the motion, or
+rounds of substitution do not converge.
+
+Rows of a trajectory: q, v, a, lam of the state, then the auxiliary acceleration where there is one.
+"""
+
+import numpy as np
+
+from kinegrad.kernels.formulations.acceleration_level import RATES, TOLERANCE, observe_state
+from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
+from kinegrad.kernels.formulations.runge_kutta import store_stage
+from kinegrad.kernels.jit import entry
+from kinegrad.kernels.products import FREEDOMS, PRODUCTS, STATUS, TIME
+from kinegrad.kernels.status import NOT_CONVERGED, OK
+from kinegrad.kernels.table import call
+
+par_, flag_, g_, q_, v_, a_, lam_ = PRODUCTS.viewers(*"par flag g q v a lam".split())
+
+
+@entry(what="recursive dynamics")
+def simulate_newmark(
+    fn, ctx, m, ts, hs, opts, family, auxiliary, iterations_allowed, final, psi, g_last, stride, traj, iterations
+):
+    """Status and number of steps done, from the state in the context, the auxiliary acceleration and the integrands g_last
+    there (REC-13)."""
+    par, flag, g, q, v, a, lam = par_(ctx), flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
+    n, dt, tol = q.shape[0], q.dtype, opts[TOLERANCE]
+    qt, vt, guess = np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
+    flag[FREEDOMS] = 0
+    for step in range(hs.shape[0]):
+        h = hs[step]
+        b, gh = by_acceleration(family, h)
+        par[TIME] = ts[step + 1]
+        predict(family, h, q, v, a, auxiliary, qt, vt)
+        done, last = False, 1e300
+        for it in range(iterations_allowed):
+            for i in range(n):
+                guess[i] = a[i]
+                q[i] = qt[i] + b * a[i]
+                v[i] = vt[i] + gh * a[i]
+            call(fn[RATES], ctx)
+            if flag[STATUS] != OK:
+                return flag[STATUS], step
+            e = 0.0
+            for i in range(n):
+                e = max(e, gh * abs((a[i] - guess[i]).real))
+            iterations[step] = it + 1
+            # below the tolerance, or at rounding: no longer shrinking while already small
+            if e < tol or (tol > 0.0 and e > 0.5 * last and e < 1e-9):
+                done = True
+                break
+            last = e
+        if not done and tol > 0.0:
+            return NOT_CONVERGED, step
+        complete(family, a, auxiliary)
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += 0.5 * h * g_last[o]
+        observe_state(fn, ctx, g, final, psi, g_last)
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += 0.5 * h * g_last[o]
+        if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
+            row = traj[(step + 1) // stride]
+            store_stage(row, 0, q, v, a, lam, m)
+            for i in range(row.shape[0] - 3 * n - m):
+                row[3 * n + m + i] = auxiliary[i]
+    return OK, hs.shape[0]

@@ -1,0 +1,168 @@
+"""Derivatives of recursive runs with explicit Runge-Kutta methods: direct and adjoint, without factors of M.
+
+In an explicit stage the matrix of (IDX-4) and (IDX-5) is [M Phi_qᵀ; Phi_q 0], which sweeps and a matrix of the size of the
+rows solve (REC-14); everything else is that of `acceleration_level_derivatives`.
+"""
+
+import numpy as np
+
+from kinegrad.kernels.formulations.acceleration_level import DAMPING, STIFFNESS
+from kinegrad.kernels.formulations.acceleration_level_derivatives import place
+from kinegrad.kernels.formulations.blocks import clear4, minus4, objective_rows4, plus_transposed4, right4
+from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
+from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, seed4, stage_weights
+from kinegrad.kernels.jit import entry, kernel
+from kinegrad.kernels.joint.recursive_rows import out_, right_, row_out_, row_right_
+from kinegrad.kernels.linalg import axpy4, get4, put4
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, N_FUNCTIONS, OBJECTIVE, PRODUCTS, PULLBACK, STATUS, WEIGHT
+from kinegrad.kernels.status import OK
+from kinegrad.kernels.table import call
+
+# places, after the functions of the set, of those of `kinegrad.kernels.joint.recursive_rows`
+FACTOR, SOLVE = N_FUNCTIONS, N_FUNCTIONS + 1
+
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
+    *"par flag g q v a vp ap dv da mu eta_v eta_a".split()
+)
+(lam_, sv_, sa_, yp_, yv_, ya_) = PRODUCTS.viewers(*"lam sv sa yp yv ya".split())
+(C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
+    *"C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
+)
+
+
+@kernel
+def linearised(fn, ctx, m, opts, P, S):
+    """Status; all partials at the stage in the context, P = Psi_z, S = Psi_v, and the factors of its equations (IDX-4)."""
+    Phi_z, Phid_z, Phidd_z = Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    call(fn[LINEARISE], ctx)
+    for l in range(m):
+        for j in range(P.shape[1]):
+            P[l, j] = Phidd_z[l, j] + opts[DAMPING] * Phid_z[l, j] + opts[STIFFNESS] * Phi_z[l, j]
+        for j in range(S.shape[1]):
+            S[l, j] = 2.0 * Phid_z[l, j] + opts[DAMPING] * Phi_z[l, j]
+    call(fn[FACTOR], ctx)
+    return flag_(ctx)[STATUS]
+
+
+@entry(what="the sensitivity kernels")
+def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V, grad):
+    """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4, REC-14).
+
+    Q, V (blocks, n, 4) hold the derivatives of q, v by the directions at row 0 and leave with those at the end.  grad (o, p)
+    gains the objectives of all stages.
+    """
+    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
+    q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
+    C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    r1, r2, ak = right_(ctx), row_right_(ctx), out_(ctx)
+    n, p, no, s, dt = q.shape[0], grad.shape[1], g.shape[0], rb.shape[0], R_z.dtype
+    P, S = np.zeros((m, R_z.shape[1]), dt), np.zeros((m, n), dt)
+    qk, vk = np.zeros((n, 4), dt), np.zeros((n, 4), dt)
+    KV, KA = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
+    weights = np.zeros(no)
+    no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
+    flag[FREEDOMS] = 0
+    steps = hs.shape[0]
+    for step in range(steps):
+        h = hs[step]
+        at_end = step == steps - 1 and after == 0.0
+        for i in range(s + 1 if at_end else s):
+            place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
+            stage_weights(i, h, rb, final, weights)
+            status = linearised(fn, ctx, m, opts, P, S)
+            if status != OK:
+                return status, step
+            part = RA[i] if i < s else rb
+            for e in range(Q.shape[0]):
+                combine4(h, part, i, Q[e], KV, e, n, qk)
+                combine4(h, part, i, V[e], KA, e, n, vk)
+                right4(R_z, n, n, n + 4 * e, qk, 1.0, r1)
+                minus4(C, n, n, 1.0, vk, r1)
+                right4(P, m, n, n + 4 * e, qk, 1.0, r2)
+                minus4(S, m, n, 1.0, vk, r2)
+                call(fn[SOLVE], ctx)
+                objective_rows4(no, n, n + 4 * e, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
+                if i < s:
+                    for j in range(n):
+                        put4(KV[i, e], j, get4(vk, j))
+                        put4(KA[i, e], j, get4(ak, j))
+        for e in range(Q.shape[0]):
+            combine4(h, rb, s, Q[e], KV, e, n, Q[e])
+            combine4(h, rb, s, V[e], KA, e, n, V[e])
+    return OK, steps
+
+
+@entry(what="the adjoint kernels")
+def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V):
+    """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (IDX-5).
+
+    Q, V (blocks, n, 4), a column an objective: adjoints of q, v at the end of the segment, then at its beginning.
+    """
+    par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
+    q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
+    C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    ao, U, B = right_(ctx), out_(ctx), row_out_(ctx)
+    n, no, s, dt = q.shape[0], g.shape[0], rb.shape[0], R_z.dtype
+    P, S = np.zeros((m, R_z.shape[1]), dt), np.zeros((m, n), dt)
+    qo, vo = np.zeros((n, 4), dt), np.zeros((n, 4), dt)
+    YQ, YV = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
+    weights = np.zeros(no)
+    no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
+    clear4(row_right_(ctx))
+    for i in range(n):
+        eta_v[i] = 0.0
+        eta_a[i] = 0.0
+    for l in range(yp.shape[0]):
+        yp[l], yv[l], ya[l] = 0.0, 0.0, 0.0
+    flag[FREEDOMS] = 0
+    steps = hs.shape[0]
+    for step in range(steps - 1, -1, -1):
+        h = hs[step]
+        at_end = step == steps - 1 and after == 0.0
+        for i in range(s if at_end else s - 1, -1, -1):
+            place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
+            stage_weights(i, h, rb, final, weights)
+            status = linearised(fn, ctx, m, opts, P, S)
+            if status != OK:
+                return status, step
+            for e in range(Q.shape[0]):
+                clear4(qo)
+                clear4(vo)
+                clear4(ao)
+                if i < s:
+                    seed4(i, h, RA, rb, Q[e], YQ, e, n, vo)
+                    seed4(i, h, RA, rb, V[e], YV, e, n, ao)
+                used = min(4, no - 4 * e)
+                for k in range(used):
+                    o = 4 * e + k
+                    for j in range(n):
+                        qo[j, k] += weights[o] * g_z[o, j]
+                        vo[j, k] += weights[o] * g_v[o, j]
+                        ao[j, k] += weights[o] * g_a[o, j]
+                call(fn[SOLVE], ctx)
+                plus_transposed4(R_z, n, n, -1.0, U, qo)
+                plus_transposed4(C, n, n, -1.0, U, vo)
+                plus_transposed4(P, m, n, -1.0, B, qo)
+                plus_transposed4(S, m, n, -1.0, B, vo)
+                for j in range(n):
+                    if i < s:
+                        put4(YQ[i, e], j, get4(qo, j))
+                        put4(YV[i, e], j, get4(vo, j))
+                    else:
+                        put4(Q[e], j, axpy4(1.0, get4(qo, j), get4(Q[e], j)))
+                        put4(V[e], j, axpy4(1.0, get4(vo, j), get4(V[e], j)))
+                for k in range(used):
+                    for j in range(n):
+                        mu[j] = -U[j, k]
+                    for l in range(m):
+                        ya[l] = -B[l, k]
+                        yv[l] = opts[DAMPING] * ya[l]
+                        yp[l] = opts[STIFFNESS] * ya[l]
+                    flag[OBJECTIVE] = 4 * e + k
+                    par[WEIGHT] = weights[4 * e + k]
+                    call(fn[PULLBACK], ctx)
+        for e in range(Q.shape[0]):
+            collect4(s, YQ, e, n, Q[e])
+            collect4(s, YV, e, n, V[e])
+    return OK, 0

@@ -1,0 +1,278 @@
+"""Accelerations of a tree under constraint rows: free accelerations by sweeps, then the rows through a matrix of their size.
+
+With W the inverse of M that the sweeps apply, rows J and Psi = J a + r (REC-11, REC-12):
+
+    a = a_free - W Jᵀ lam,    (J W Jᵀ) lam = J a_free + r,    r = c + 2ξΩ Phid + Ω² Phi
+
+Rows that normalise Euler parameters take no part: the sweeps hold them, and their stabilising terms act along p alone.
+"""
+
+from kinegrad.kernels.elements.laws import scalar_values
+from kinegrad.kernels.elements.layout import GRAVITY, ROW_LAW_BIAS, ROW_LAW_VALUES, link
+from kinegrad.kernels.elements.rows import bias as row_bias
+from kinegrad.kernels.elements.rows import values as row_values
+from kinegrad.kernels.elements.rows import wanted
+from kinegrad.kernels.formulations.blocks import rounds_for
+from kinegrad.kernels.jit import cfunction, kernel, real
+from kinegrad.kernels.joint.functions import base
+from kinegrad.kernels.joint.markers import first_columns, marker_rates
+from kinegrad.kernels.joint.motion import dot4, four, velocities
+from kinegrad.kernels.joint.recursive import (
+    BLOCK,
+    CLOSE,
+    RECURSIVE,
+    a_,
+    art_,
+    articulate,
+    coord_,
+    count_,
+    f_,
+    flag_,
+    mass_,
+    mk_,
+    motion,
+    node_,
+    q_,
+    run_sub,
+    s_,
+    sc_,
+    solve,
+    sub_function,
+    v_,
+    zero_,
+)  # fmt: skip
+from kinegrad.kernels.joint.recursive_derivatives import ground_to_leaves, leaves_to_ground
+from kinegrad.kernels.lanes import WIDTH
+from kinegrad.kernels.linalg import ldlt, ldlt_solve, ldlt_solve4
+from kinegrad.kernels.products import STATUS
+from kinegrad.kernels.status import NOT_FINITE, OK
+
+# closing: numbers of the rows that the sweeps do not hold; norms: row and first coordinate of those that they do;
+# stab: Ω², 2ξΩ; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; rounds: how often they are used; gap: what the rows still ask for.
+# right, row_right; out, row_out: four right-hand sides of the derivatives, and what solves them (REC-14).
+CONSTRAINED = RECURSIVE.extend(
+    [("closing", "i8", 1), ("norms", "i8", 2), ("stab", "f8", 1), ("X", "f8", 2), ("L", "f8", 2), ("pivot", "f8", 1)]
+    + [("rounds", "i8", 1), ("gap", "f8", 1), ("bias", "f8", 1)]
+    + [("right", "f8", 2), ("row_right", "f8", 2), ("out", "f8", 2), ("row_out", "f8", 2), ("gap4", "f8", 2)]
+)
+closing_, norms_, stab_, X_, L_, pivot_, rounds_, gap_, bias_ = CONSTRAINED.viewers(
+    *"closing norms stab X L pivot rounds gap bias".split()
+)
+right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
+work_, rhs_, col_, row_, row_law_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col row row_law vp ap".split())
+lam_, Phi_, Phi_t_, c_, J_, Phi_z_ = CONSTRAINED.viewers(*"lam Phi Phi_t c J Phi_z".split())
+
+STIFFNESS, DAMPING = range(2)
+# δ of (REC-12) as a part of the mean diagonal of S and of its least entry, rows below a part of the largest apart
+SOFT, SURE, NULL = 1e-5, 1e-3, 1e-7
+
+
+@kernel
+def hold_norms(norms, q, v, f, stab, a, lam):
+    """Add the stabilising part of p̈, and set the multipliers of the normalisation rows (REC-11)."""
+    for i in range(norms.shape[0]):
+        k = norms[i, 1]
+        p = four(q, k)
+        s = dot4(p, p)
+        t = (stab[DAMPING] * dot4(p, four(v, k)) + 0.5 * stab[STIFFNESS] * (s - 1.0)) / s
+        for j in range(4):
+            a[k + j] -= t * p[j]
+        lam[norms[i, 0]] = -0.5 * dot4(p, four(f, k)) / s
+
+
+@kernel
+def evaluate_rows(ctx):
+    """Phi, Phi_t, Phi_q and c of the constraint rows at (q, v), where `solve` has moved nodes and markers."""
+    node, coord, mk, sc, row, q, v = node_(ctx), coord_(ctx), mk_(ctx), sc_(ctx), row_(ctx), q_(ctx), v_(ctx)
+    J, Phi_t, last = J_(ctx), Phi_t_(ctx), wanted(row_(ctx), count_(ctx), flag_(ctx))
+    first_columns(coord, mk, col_(ctx))
+    for l in range(closing_(ctx).shape[0] + norms_(ctx).shape[0]):
+        Phi_t[l] = 0.0
+        for k in range(q.shape[0]):
+            J[l, k] = 0.0
+    scalar_values(sc, mk, q, zero_(ctx), zero_(ctx))
+    row_values(mk, sc, col_(ctx), row, last, s_(ctx), q, Phi_(ctx), J)
+    if row_law_(ctx).shape[0] > 0:
+        link(ctx, ROW_LAW_VALUES)
+    base(node, s_(ctx), count_(ctx)[GRAVITY], False)
+    velocities(node, coord, q, v, zero_(ctx))
+    marker_rates(node, mk)
+    row_bias(mk, sc, row, last, v, c_(ctx))
+    if row_law_(ctx).shape[0] > 0:
+        scalar_values(sc, mk, q, v, zero_(ctx))
+        link(ctx, ROW_LAW_BIAS)
+
+
+@kernel
+def inverse_times_rows(art, J, closing, Y, W, X):
+    """X = W Jᵀ, in blocks of columns (REC-9)."""
+    m, n = closing.shape[0], X.shape[0]
+    for c0 in range(0, m, BLOCK):
+        width = min(BLOCK, m - c0)
+        for k in range(n):
+            for c in range(BLOCK):
+                Y[k, c] = J[closing[c0 + c], k] if c < width else 0.0
+        leaves_to_ground(art, Y, W, art.shape[0] - 1, width)
+        ground_to_leaves(art, Y, W, art.shape[0] - 1, width)
+        for k in range(n):
+            for c in range(width):
+                X[k, c0 + c] = Y[k, c]
+
+
+@kernel
+def factor_rows(art, J, closing, Y, W, X, L, d):
+    """Status and rounds; X = W Jᵀ, and the factors of J W Jᵀ + δ in L and d (REC-12)."""
+    inverse_times_rows(art, J, closing, Y, W, X)
+    m, n = closing.shape[0], X.shape[0]
+    for l in range(m):
+        for i in range(l + 1):
+            t = 0.0 * X[0, 0]
+            for k in range(n):
+                t += J[closing[l], k] * X[k, i]
+            L[l, i] = t
+    soft, rounds = softness(L)
+    if rounds == 0:
+        return OK, 0
+    for l in range(m):
+        L[l, l] += soft
+    return ldlt(L, d), rounds
+
+
+@kernel
+def softness(S):
+    """δ that lets redundant rows disagree, and the rounds that others need with it (REC-12)."""
+    m = S.shape[0]
+    largest, smallest, total = 0.0, 1e300, 0.0
+    for l in range(m):
+        largest = max(largest, real(S[l, l]))
+        total += real(S[l, l])
+    for l in range(m):
+        if real(S[l, l]) > NULL * largest:
+            smallest = min(smallest, real(S[l, l]))
+    if not total > 0.0:
+        return 0.0, 0
+    soft = min(SOFT * total / m, SURE * smallest)
+    return soft, 2 + rounds_for(soft / smallest)
+
+
+@sub_function(CLOSE)
+@cfunction(what="recursive dynamics with constraints")
+def close(ctx):
+    """a and lam under the closing rows, from a of the free tree (REC-12)."""
+    evaluate_rows(ctx)
+    closing, norms, stab, a, v, q = closing_(ctx), norms_(ctx), stab_(ctx), a_(ctx), v_(ctx), q_(ctx)
+    J, X, L, d, gap, bias, lam = J_(ctx), X_(ctx), L_(ctx), pivot_(ctx), gap_(ctx), bias_(ctx), lam_(ctx)
+    Phi, Phi_t, c = Phi_(ctx), Phi_t_(ctx), c_(ctx)
+    m, n = closing.shape[0], q.shape[0]
+    for l in range(m):
+        r = closing[l]
+        lam[r] = 0.0
+        t = Phi_t[r]
+        for k in range(n):
+            t += J[r, k] * v[k]
+        bias[l] = c[r] + stab[DAMPING] * t + stab[STIFFNESS] * Phi[r]
+    status, rounds = factor_rows(art_(ctx), J, closing, rhs_(ctx), work_(ctx), X, L, d)
+    if status != OK:
+        flag_(ctx)[STATUS] = status
+        return
+    for _ in range(rounds):
+        for l in range(m):
+            t = bias[l]
+            for k in range(n):
+                t += J[closing[l], k] * a[k]
+            gap[l] = t
+        ldlt_solve(L, d, gap)
+        for l in range(m):
+            lam[closing[l]] += gap[l]
+        for k in range(n):
+            for l in range(m):
+                a[k] -= X[k, l] * gap[l]
+    for i in range(norms.shape[0]):
+        k = norms[i, 1]
+        p = four(q, k)
+        for l in range(m):
+            t = dot4(p, four(J[closing[l]], k))
+            lam[norms[i, 0]] -= 0.5 * lam[closing[l]] * t / dot4(p, p)
+
+
+@cfunction(what="recursive dynamics")
+def rates(ctx):
+    """a = ap, lam and vp at the q, v and time of the context, all constraint rows stabilised (REC-11, REC-12)."""
+    flag, v, a, vp, ap = flag_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx)
+    solve(ctx)
+    hold_norms(norms_(ctx), q_(ctx), v, f_(ctx), stab_(ctx), a, lam_(ctx))
+    if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
+        run_sub(ctx, CLOSE)
+    for k in range(a.shape[0]):
+        vp[k] = v[k]
+        ap[k] = a[k]
+        if flag[STATUS] == OK and not abs(a[k]) < 1e300:
+            flag[STATUS] = NOT_FINITE
+
+
+# --- the same equations, with other right-hand sides -----------------------------------------------------------------
+
+
+@cfunction(what="the sensitivity kernels")
+def factor(ctx):
+    """What `solve_four` needs, at the q of the context and for the rows that LINEARISE left in Phi_z."""
+    art, flag = art_(ctx), flag_(ctx)
+    motion(art, mass_(ctx), s_(ctx), q_(ctx), v_(ctx))
+    flag[STATUS] = articulate(art, zero_(ctx), zero_(ctx))
+    if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
+        flag[STATUS], rounds_(ctx)[0] = factor_rows(
+            art, Phi_z_(ctx), closing_(ctx), rhs_(ctx), work_(ctx), X_(ctx), L_(ctx), pivot_(ctx)
+        )
+
+
+@cfunction(what="the sensitivity kernels")
+def solve_four(ctx):
+    """out, row_out with [M Jᵀ; J 0] [out; row_out] = [right; row_right], J = Phi_q with all its rows (REC-14)."""
+    closing, norms, art, q, J, X = closing_(ctx), norms_(ctx), art_(ctx), q_(ctx), Phi_z_(ctx), X_(ctx)
+    right, row_right, out, row_out, gap = right_(ctx), row_right_(ctx), out_(ctx), row_out_(ctx), gap4_(ctx)
+    Y, m, n = rhs_(ctx), closing_(ctx).shape[0], q_(ctx).shape[0]
+    for k in range(n):
+        for c in range(WIDTH):
+            Y[k, c] = right[k, c] if c < 4 else 0.0
+    leaves_to_ground(art, Y, work_(ctx), art.shape[0] - 1, 4)
+    ground_to_leaves(art, Y, work_(ctx), art.shape[0] - 1, 4)
+    for k in range(n):
+        for c in range(4):
+            out[k, c] = Y[k, c]
+    for l in range(row_out.shape[0]):
+        for c in range(4):
+            row_out[l, c] = 0.0
+    for i in range(norms.shape[0]):
+        k = norms[i, 1]
+        p = four(q, k)
+        for c in range(4):
+            t = 0.5 * row_right[norms[i, 0], c] / dot4(p, p)
+            for j in range(4):
+                out[k + j, c] += t * p[j]
+    for _ in range(rounds_(ctx)[0]):
+        for l in range(m):
+            r = closing[l]
+            for c in range(4):
+                t = -row_right[r, c]
+                for k in range(n):
+                    t += J[r, k] * out[k, c]
+                gap[l, c] = t
+        ldlt_solve4(L_(ctx), pivot_(ctx), gap)
+        for l in range(m):
+            for c in range(4):
+                row_out[closing[l], c] += gap[l, c]
+        for k in range(n):
+            for c in range(4):
+                for l in range(m):
+                    out[k, c] -= X[k, l] * gap[l, c]
+    for i in range(norms.shape[0]):
+        k = norms[i, 1]
+        p = four(q, k)
+        for c in range(4):
+            t = 0.0 * p[0]
+            for j in range(4):
+                x = right[k + j, c]
+                for l in range(m):
+                    x -= J[closing[l], k + j] * row_out[closing[l], c]
+                t += p[j] * x
+            row_out[norms[i, 0], c] = 0.5 * t / dot4(p, p)
