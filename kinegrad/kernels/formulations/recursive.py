@@ -9,7 +9,8 @@ Rows of a trajectory: q, v, a, lam of the state, then the auxiliary acceleration
 
 import numpy as np
 
-from kinegrad.kernels.formulations.acceleration_level import RATES, TOLERANCE, observe_state
+from kinegrad.kernels.formulations.acceleration_level import RATES, TOLERANCE
+from kinegrad.kernels.formulations.blocks import observe_state
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.runge_kutta import store_stage
 from kinegrad.kernels.jit import entry
