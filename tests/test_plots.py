@@ -1,5 +1,7 @@
 """Figures: panels, labels, choice of markers, reactions, gradients, and names that cannot be plotted."""
 
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 
@@ -110,7 +112,7 @@ def test_reactions_of_a_motion(motion):
 
 def test_reactions_that_are_one_of_many_say_so():
     class Shared(dict):
-        unique = {"one": np.array([1, 0, 1, 1, 1, 1], bool)}
+        unique = MappingProxyType({"one": np.array([1, 0, 1, 1, 1, 1], bool)})
 
     t = np.linspace(0, 1, 5)
     for names, label in (((), "one (not unique)"), (["one"], "one y (not unique)")):
