@@ -7,10 +7,9 @@ rows solve (REC-14); everything else is that of `acceleration_level_derivatives`
 import numpy as np
 
 from kinegrad.kernels.formulations.acceleration_level import DAMPING, STIFFNESS
-from kinegrad.kernels.formulations.acceleration_level_derivatives import place
 from kinegrad.kernels.formulations.blocks import clear4, minus4, objective_rows4, plus_transposed4, right4
 from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
-from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, seed4, stage_weights
+from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, place, seed4, stage_weights
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.joint.recursive_rows import out_, right_, row_out_, row_right_
 from kinegrad.kernels.linalg import axpy4, get4, put4
@@ -68,7 +67,7 @@ def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V, grad)
         at_end = step == steps - 1 and after == 0.0
         for i in range(s + 1 if at_end else s):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
-            stage_weights(i, h, rb, final, weights)
+            stage_weights(i, h, rb, at_end, final, weights)
             status = linearised(fn, ctx, m, opts, P, S)
             if status != OK:
                 return status, step
@@ -122,7 +121,7 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V):
         at_end = step == steps - 1 and after == 0.0
         for i in range(s if at_end else s - 1, -1, -1):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
-            stage_weights(i, h, rb, final, weights)
+            stage_weights(i, h, rb, at_end, final, weights)
             status = linearised(fn, ctx, m, opts, P, S)
             if status != OK:
                 return status, step
