@@ -57,7 +57,7 @@ from kinegrad.kernels.products import (
     WC,
     WK,
 )  # fmt: skip
-from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
+from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
@@ -127,7 +127,7 @@ def positions(fn, ctx, m, S, z, wraps, tol, w):
         for i in range(nu):
             e = max(e, abs(w[i]))
         if not e < 1e300:
-            return NOT_FINITE
+            return NOT_CONVERGED
         for i in range(nu):
             q[order[i]] += w[i]
         if e <= tol or (e > 0.5 * last and e < at_rounding(q)):
@@ -258,6 +258,12 @@ def reselect(ctx, m, S, T, scale, below, chosen, carried, z, zd, zdd):
 
 
 @inlined
+def may_reselect(status, opts):
+    """Whether a step that failed so may succeed in other coordinates; where a force has no value none helps."""
+    return (status == NOT_CONVERGED or status == SINGULAR) and opts[RESELECT] > 0.0
+
+
+@inlined
 def mark(carried, flags, step):
     """The flag of a step: whether it is the first in other coordinates."""
     flags[step] = 0 if carried[NUMBER] == carried[BEFORE] else SELECTED
@@ -363,7 +369,7 @@ def simulate_newmark(
         status, count = newmark_step(
             fn, ctx, m, S, T, wraps, h, b, gh, opts[TOLERANCE], iterations_allowed, z, zd, zdd, zt, vt, found
         )
-        if status != OK and opts[RESELECT] > 0.0:
+        if may_reselect(status, opts):
             number = carried[NUMBER]
             set_state(ctx, q0, v0, a0)
             par[TIME] = ts[step]
@@ -526,7 +532,7 @@ def simulate_rk(
                     break
                 if too_small(control):
                     return (status if status != OK else STEP_TOO_SMALL), step
-            elif refused or opts[RESELECT] == 0.0:
+            elif refused or not may_reselect(status, opts):
                 return status, step
             # once more from the state before the step: with a smaller step, or with other independent coordinates
             set_state(ctx, q0, v0, a0)
