@@ -70,18 +70,6 @@ def _functions() -> None:
         _ = call_law.address
 
 
-def _sweeps() -> None:
-    import numpy as np
-
-    from kinegrad.coordinates.recursive import Recursive
-
-    system = _system()
-    recursive, zero = Recursive(system), np.zeros(system.n)
-    recursive.accelerations(zero, zero)
-    recursive.forces(zero, zero, zero)
-    recursive.derivatives(zero, zero)
-
-
 # Penalties, HHT and generalized-alpha run the code of index1 with Newmark, error control that of rk4; derivatives at
 # acceleration level are the same code for all of them.
 SIMULATED = (
@@ -98,7 +86,6 @@ FEATURES: dict[str, Callable[[], None]] = {
     "motion at centres of mass": _centres_of_mass,
     "functions as laws": _functions,
     **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in DIFFERENTIATED},
-    "accelerations of trees and their derivatives": _sweeps,
 }
 """Each feature by name, with a function that uses all its compiled entries on a tiny input."""
 
