@@ -67,7 +67,7 @@ def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V, grad)
         at_end = step == steps - 1 and after == 0.0
         for i in range(s + 1 if at_end else s):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
-            stage_weights(i, h, rb, at_end, final, weights)
+            stage_weights(i, h, rb, final, weights)
             status = linearised(fn, ctx, m, opts, P, S)
             if status != OK:
                 return status, step
@@ -121,7 +121,7 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V):
         at_end = step == steps - 1 and after == 0.0
         for i in range(s if at_end else s - 1, -1, -1):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
-            stage_weights(i, h, rb, at_end, final, weights)
+            stage_weights(i, h, rb, final, weights)
             status = linearised(fn, ctx, m, opts, P, S)
             if status != OK:
                 return status, step
