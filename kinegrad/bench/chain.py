@@ -25,7 +25,7 @@ from kinegrad.bench.chain_peers import (
 from kinegrad.bench.machine import is_installed
 
 SIZES = (4, 16, 64, 256, 1024)
-# links up to which a peer takes part: data of N³ numbers (1 GB), a reader that refuses deeper nesting, minutes of work
+# links up to which a peer takes part: data of N³ numbers (1 GB), a reader that refuses deeper nesting, time that grows faster
 LIMIT = {"pinocchio": 256, "mujoco": 256, "exudyn": 64}
 PEERS = {"pinocchio": "Pinocchio", "mujoco": "MuJoCo", "exudyn": "Exudyn"}
 SLICE = 0.01  # seconds of one timing, at least
