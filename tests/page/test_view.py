@@ -105,6 +105,11 @@ def test_a_slider_of_the_page_simulates_anew(server, browser):
     assert browser.problems == []
 
 
+def interruptible():
+    """A process started in the background of a shell ignores interrupts; this one shall not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.parametrize("kind", ["model", "result"])
 def test_the_command_serves_until_it_is_interrupted(kind, tmp_path):
     path = tmp_path / "pendulum.yaml"
@@ -113,14 +118,17 @@ def test_the_command_serves_until_it_is_interrupted(kind, tmp_path):
         path = simulated(L=0.55).save(tmp_path / "motion.nc")
     command = [sys.executable, "-c", "from kinegrad.cli import main; main()", "view", str(path), "--no-open", "--json"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ, preexec_fn=interruptible
     ) as process:
+        guard = threading.Timer(120.0, process.kill)  # a server that does not end must not hold up the tests
+        guard.start()
         said = next(line for line in process.stderr if "localhost" in line)
         address = said.split()[4]
         with urllib.request.urlopen(address) as answer:
             text = answer.read().decode()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
+        guard.cancel()
     assert (process.returncode, err.strip()) == (0, "")
     assert json.loads(out) == {"address": address, "simulations": 0}
     length = 0.5 if kind == "model" else 0.55
