@@ -90,6 +90,11 @@ class MatrixR(Scheme):
         n, m = self.system.n, self.system.m
         work["q"][:], work["vp"][:], work["ap"][:] = row[:n], row[n : 2 * n], row[2 * n : 3 * n]
         work["lam"][:m] = row[3 * n : 3 * n + m]
+        self.chosen = self._chosen(row)
+
+    def _chosen(self, row) -> np.ndarray:
+        at = self.tableau.stages * self.size
+        return row[at : at + self.integrated].real.astype(np.int64)
 
     def steps(self, work, ts, stride, traj, some_steps):
         """Status and number of steps done by `some_steps(first)`, with other independent coordinates where they end early."""
@@ -99,17 +104,19 @@ class MatrixR(Scheme):
             poor = status == self.stage.POOR
             if not poor and (status == OK or below == 0.0):
                 return status, done
-            failed = None if poor else [work[k].copy() for k in ("q", "v", "a")]
-            if failed:  # the state before the step that failed
-                work["q"][:], work["v"][:], work["a"][:] = self.before
-                work["par"][TIME] = ts[done]
+            if poor:
+                changed = self.reselect(work, below)
+            else:
+                failed = (work["par"][TIME], *(work[k].copy() for k in ("q", "v", "a")))
+                place(work, ts[done], *self.before)
                 work.call(POSITION)
-            if self.reselect(work, below):
-                if done % stride == 0:
-                    self.keep_selection(traj[done // stride])
-            elif failed:
-                work["q"][:], work["v"][:], work["a"][:] = failed
-                return status, done
+                changed = self.reselect(work, below)
+                if not changed:
+                    place(work, *failed)
+                    work.call(EVALUATE)  # who looks for the element at fault finds what it left
+                    return status, done
+            if changed and done % stride == 0:
+                self.keep_selection(traj[done // stride])
 
     def reselect(self, work, below: float) -> bool:
         """Whether other independent coordinates are better at the state; they are then read from it (MR-11)."""
@@ -139,9 +146,8 @@ class MatrixR(Scheme):
 
     def independent(self, row: np.ndarray) -> tuple[str, ...]:
         """Names of what is integrated in the step that follows a row of a trajectory."""
-        at = self.tableau.stages * self.size
-        chosen = row[at : at + self.integrated].real.astype(int)
-        return tuple(self.system.coordinates[k] if k >= 0 else f.name for k, f in zip(chosen, self.free, strict=True))
+        pairs = zip(self._chosen(row), self.free, strict=True)
+        return tuple(self.system.coordinates[k] if k >= 0 else f.name for k, f in pairs)
 
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
         return self.derivatives.direct(
@@ -156,6 +162,8 @@ class MatrixR(Scheme):
         )  # fmt: skip
 
     def start_state(self, work, q, v, a):
+        if (self.chosen >= 0).all():
+            return [blocks(x[self.chosen]) for x in (q, v, a)]
         n = self.system.n
         rows = np.array([f.row for f in self.free], np.int64)
         Phidd, Phid, J = work["Phidd_z"][rows], work["Phid_z"][rows], work["Phi_z"][rows]
@@ -172,6 +180,11 @@ class MatrixR(Scheme):
         Z, Zd, A = (unblocked(x, columns) for x in state)
         if self.explicit:
             A = np.zeros_like(A)
+        extra = np.zeros((m + len(self.system.freedoms), columns))
+        if (self.chosen >= 0).all():
+            out = np.zeros((3, n, columns))
+            out[:, self.chosen] = Z, Zd, A
+            return *out, extra
         rows = np.array([f.row for f in self.free], np.int64)
         for o in range(columns):
             for k, f in enumerate(self.free):
@@ -179,12 +192,16 @@ class MatrixR(Scheme):
                 work["psi_s"][o, f.velocity] += Zd[k, o]
         Q = work["Phidd_z"][rows, :n].T @ A
         V = 2.0 * work["Phid_z"][rows, :n].T @ A
-        extra = np.zeros((m + len(self.system.freedoms), columns))
         extra[rows] = A
         return Q, V, work["Phi_z"][rows, :n].T @ A, extra
 
     def empty_state(self, columns):
         return [np.zeros(((columns + 3) // 4, len(self.free), 4)) for _ in range(3)]
+
+
+def place(work, t, q, v, a) -> None:
+    """Put a time and a state into the workspace."""
+    work["par"][TIME], work["q"][:], work["v"][:], work["a"][:] = t, q, v, a
 
 
 def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:

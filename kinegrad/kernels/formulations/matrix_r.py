@@ -26,7 +26,7 @@ from kinegrad.kernels.formulations.independent import (
     quality,
     solve1,
 )
-from kinegrad.kernels.jit import entry, inlined, kernel
+from kinegrad.kernels.jit import entry, inlined
 from kinegrad.kernels.linalg import ldlt, ldlt_solve
 from kinegrad.kernels.products import (
     AT_POSITION,
@@ -50,6 +50,7 @@ LIMIT, CHANGES, MARKED, LAST_STEP = range(4)
 SELECTED = 4  # flag of the first step in other coordinates
 TWO_PI = 2.0 * np.pi
 TIGHT = 1e-12  # a tolerance below this asks for refined solves
+SHARPER = 1e-3  # of the tolerance: corrections of positions that are left
 POOR = -1  # status: other independent coordinates may be better from here on
 
 
@@ -116,14 +117,14 @@ def positions(fn, ctx, m, S, z, wraps, tol, w):
     return NOT_CONVERGED
 
 
-@kernel
+@inlined
 def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
     """Status; q, v = vp, a = ap, lam and zdd at independent z, zd, and R there (MR-1)."""
     flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
     Phi_t, c, M = Phi_t_(ctx), c_(ctx), M_(ctx)
     R, MR, D, dd, res, x, w, y = T
     n, nd = q.shape[0], z.shape[0]
-    status = positions(fn, ctx, m, S, z, wraps, 0.01 * tol, w)
+    status = positions(fn, ctx, m, S, z, wraps, SHARPER * tol, w)
     if status != OK:
         return status
     rounds = 2 if tol < TIGHT else 1
