@@ -1,5 +1,7 @@
 """Figures: panels, labels, choice of markers, reactions, gradients, and names that cannot be plotted."""
 
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 
@@ -96,15 +98,26 @@ def test_reactions_of_all_joints_are_magnitudes_and_of_named_ones_components(tmp
 
 
 def test_reactions_of_a_motion(motion):
-    """The mechanism is planar: what redundant rows share is said not to be unique, or zero and not drawn."""
+    """The mechanism is planar and its hinges turn freely: no moments, and rounding is not drawn."""
     force, moment = motion.plot("reactions").axes
     np.testing.assert_allclose(
         force.get_lines()[0].get_ydata(), np.linalg.norm(motion.reactions("one")[:, :3], axis=1), rtol=1e-12
     )
-    assert {text.get_text().split()[0] for text in force.get_legend().get_texts()} == set(motion.reactions())
+    assert {text.get_text() for text in force.get_legend().get_texts()} == set(motion.reactions())
+    assert moment.texts[0].get_text() == "all moments are zero" and not moment.get_lines()
     force, moment = motion.plot("one").axes
     np.testing.assert_array_equal(force.get_lines()[1].get_ydata(), motion.reactions("one")[:, 1])
-    assert force.get_title() == "Force on the second body" and moment.get_ylabel() == "moment [N m]"
+    assert force.get_title() == "Force on the second body" and not moment.get_lines()
+
+
+def test_reactions_that_are_one_of_many_say_so():
+    class Shared(dict):
+        unique = MappingProxyType({"one": np.array([1, 0, 1, 1, 1, 1], bool)})
+
+    t = np.linspace(0, 1, 5)
+    for names, label in (((), "one (not unique)"), (["one"], "one y (not unique)")):
+        force, _ = plot_reactions(t, Shared(one=np.outer(t, [0, 4, 0, 0, 0, 2])), names).axes
+        assert [text.get_text() for text in force.get_legend().get_texts()] == [label]
 
 
 def test_gradient_has_bars_and_its_course_in_time(motion, tmp_path):

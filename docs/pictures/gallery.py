@@ -43,7 +43,7 @@ def entry(path: Path) -> str:
     """The part of the page about an example."""
     name = path.parent.name
     model = kg.Model.from_yaml(path)
-    counts = f"{len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.objectives)} objectives."
+    counts = f"{len(model.bodies)} bodies, {len(model.joints)} joints."
     return (
         f"## {model.title or name}\n\n![{model.title or name}](pictures/example_{name}.svg)\n\n{summary(path)} {counts}\n"
         f"Model: [examples/{name}/model.yaml](../examples/{name}/model.yaml)\n"

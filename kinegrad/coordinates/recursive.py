@@ -24,6 +24,7 @@ from kinegrad.kernels.joint.recursive import (
     BLOCK,
     CLOSE,
     COORDINATE_SCREW,
+    FORWARD,
     LOAD_DERIVATIVES,
     LOADS,
     LOST,
@@ -127,19 +128,19 @@ class Recursive:
 
     @functools.cached_property
     def _forward(self):
-        return self._linked(forward_dynamics, (LOADS,), (("law", LAW_FORCES),))
+        return self._linked(forward_dynamics, (), (LOADS,), (("law", LAW_FORCES),))
 
     @functools.cached_property
     def _inverse(self):
-        return self._linked(inverse_dynamics, (LOADS,), (("law", LAW_FORCES),))
+        return self._linked(inverse_dynamics, (), (LOADS,), (("law", LAW_FORCES),))
 
     @functools.cached_property
     def _derivatives(self):
         parts = (("law", LAW_FORCES), ("law", LAW_LINEAR), ("spring", SPRING_LINEAR))
-        return self._linked(forward_derivatives, (LOADS, LOAD_DERIVATIVES), parts)
+        return self._linked(forward_derivatives, (FORWARD,), (LOADS, LOAD_DERIVATIVES), parts)
 
-    def _linked(self, function, subs, parts):
-        return linked(self.arrays, function, subs if has_loads(self.arrays) else (), parts)
+    def _linked(self, function, always, with_loads, parts):
+        return linked(self.arrays, function, always + with_loads * has_loads(self.arrays), parts)
 
 
 def has_loads(arrays) -> bool:
@@ -193,7 +194,7 @@ class ConstrainedTree:
     def rates(self):
         """The address of the function."""
         arrays = self.arrays
-        subs = (LOADS,) * has_loads(arrays) + (CLOSE,) * (len(arrays["closing"]) > 0)
+        subs = (FORWARD,) + (LOADS,) * has_loads(arrays) + (CLOSE,) * (len(arrays["closing"]) > 0)
         parts = (("law", LAW_FORCES), ("row_law", ROW_LAW_VALUES), ("row_law", ROW_LAW_BIAS))
         return linked(arrays, rates, subs, parts)
 
@@ -210,6 +211,7 @@ class ConstrainedTree:
         _ = self.rates
         self.arrays["flag"][FREEDOMS] = 0
         call_from_python(rates, self._context)
+        self.work.check_calls()
         return int(self.arrays["flag"][STATUS])
 
     def idle_coordinate(self) -> str:

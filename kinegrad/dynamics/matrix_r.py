@@ -9,7 +9,7 @@ from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme, blocks, unblocked
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION, TIME
-from kinegrad.kernels.status import OK
+from kinegrad.kernels.status import NOT_CONVERGED, OK, SINGULAR
 
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
@@ -102,19 +102,14 @@ class MatrixR(Scheme):
         while True:
             status, done = some_steps(done)
             poor = status == self.stage.POOR
-            if not poor and (status == OK or below == 0.0):
+            if not poor and (status not in (NOT_CONVERGED, SINGULAR) or below == 0.0):
                 return status, done
-            if poor:
-                changed = self.reselect(work, below)
-            else:
-                failed = (work["par"][TIME], *(work[k].copy() for k in ("q", "v", "a")))
-                place(work, ts[done], *self.before)
+            if not poor:  # once more from the state before the step that failed
+                work["par"][TIME], work["q"][:], work["v"][:], work["a"][:] = ts[done], *self.before
                 work.call(POSITION)
-                changed = self.reselect(work, below)
-                if not changed:
-                    place(work, *failed)
-                    work.call(EVALUATE)  # who looks for the element at fault finds what it left
-                    return status, done
+            changed = self.reselect(work, below)
+            if not (poor or changed):
+                return status, done
             if changed and done % stride == 0:
                 self.keep_selection(traj[done // stride])
 
@@ -197,11 +192,6 @@ class MatrixR(Scheme):
 
     def empty_state(self, columns):
         return [np.zeros(((columns + 3) // 4, len(self.free), 4)) for _ in range(3)]
-
-
-def place(work, t, q, v, a) -> None:
-    """Put a time and a state into the workspace."""
-    work["par"][TIME], work["q"][:], work["v"][:], work["a"][:] = t, q, v, a
 
 
 def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:

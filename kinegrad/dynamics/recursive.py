@@ -5,11 +5,8 @@ The accelerations are those of `index1`, computed by sweeps; trajectories and de
 
 from __future__ import annotations
 
-from kinegrad.dynamics.acceleration_level import (
-    AccelerationLevelNewmark,
-    AccelerationLevelRungeKutta4,
-    AccelerationLevelRungeKutta54,
-)
+from kinegrad.dynamics.acceleration_level import AccelerationLevelNewmark, AccelerationLevelRungeKutta
+from kinegrad.dynamics.runge_kutta import RungeKutta4, RungeKutta54
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.status import SINGULAR
 
@@ -59,8 +56,8 @@ class RecursiveScheme:
         return tree
 
 
-class _RungeKutta(RecursiveScheme):
-    """Explicit stages; their derivatives are solved by sweeps too."""
+class RecursiveRungeKutta(RecursiveScheme, AccelerationLevelRungeKutta):
+    """With a Runge-Kutta method; the derivatives of its stages are solved by sweeps too."""
 
     def run(self, work, fn, *rest):
         tree = self.tree(work)
@@ -82,11 +79,11 @@ class _RungeKutta(RecursiveScheme):
         )  # fmt: skip
 
 
-class RecursiveRungeKutta4(_RungeKutta, AccelerationLevelRungeKutta4):
+class RecursiveRungeKutta4(RungeKutta4, RecursiveRungeKutta):
     """With the classical Runge-Kutta method."""
 
 
-class RecursiveRungeKutta54(_RungeKutta, AccelerationLevelRungeKutta54):
+class RecursiveRungeKutta54(RungeKutta54, RecursiveRungeKutta):
     """With Dormand and Prince's method and steps chosen by its error estimate."""
 
 

@@ -11,3 +11,8 @@ def packed(values, kind: str = "<f4") -> str:
     """Base64 of the entries in row order, as little-endian numbers of `kind` (single precision by default)."""
     with np.errstate(over="ignore", invalid="ignore"):
         return base64.b64encode(np.ascontiguousarray(values, kind).tobytes()).decode("ascii")
+
+
+def unpacked(text: str, kind: str = "<f4") -> np.ndarray:
+    """The numbers in such a text."""
+    return np.frombuffer(base64.b64decode(text), kind).astype(float)

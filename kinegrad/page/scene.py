@@ -11,9 +11,10 @@ from kinegrad.expressions.syntax import Expression
 from kinegrad.model.bodies import VectorMarker
 from kinegrad.model.forces import Gravity, Spring
 from kinegrad.model.joints import as_pair
+from kinegrad.model.shapes import shapes_of
 from kinegrad.page.packing import packed
 from kinegrad.page.replay import Frames, chosen_rows, frames, quaternions
-from kinegrad.page.solids import GROUND, Solids
+from kinegrad.page.solids import GROUND, Solids, corners
 from kinegrad.plots.motion import FLAT, ROUNDING, moving_markers
 
 FRAMES = 600  # states shown, at most, unless asked otherwise
@@ -50,6 +51,8 @@ class _Scene:
         low, high = self._box()
         self.low, self.high = low, high
         self.solids = Solids(self.model, self.value, float(np.linalg.norm(high - low)) or 1.0, folder)
+        self.drawn = {body: self.solids.of(body) for body in self.bodies}
+        self._widen()
 
     def value(self, number) -> float:
         """The value of a number or an expression at the parameters of the motion."""
@@ -66,9 +69,7 @@ class _Scene:
             "count": len(self.rows),
             "times": packed(motion.t[self.rows]),
             "poses": packed(poses),
-            "bodies": [
-                {"name": b, "com": self.solids.com(b).tolist(), "solids": self.solids.of(b)} for b in self.bodies
-            ],
+            "bodies": [{"name": b, "com": self.solids.com(b).tolist(), "solids": self.drawn[b]} for b in self.bodies],
             "markers": [
                 {"name": name, "body": self.bodies.index(name.partition(".")[0]), "at": at.tolist()}
                 for name, at in self.markers.items()
@@ -124,6 +125,15 @@ class _Scene:
         every = np.concatenate(points)
         every = every[np.isfinite(every).all(axis=1)]
         return (every.min(axis=0), every.max(axis=0)) if len(every) else (-np.ones(3), np.ones(3))
+
+    def _widen(self) -> None:
+        """Let the box hold the shapes that the model gives, too."""
+        for body in self.bodies:
+            element = self.model.ground if body == GROUND else self.model.bodies[body]
+            for at in corners(self.drawn[body]) if shapes_of(element) else ():
+                x = self._positions(body, at)
+                x = x[np.isfinite(x).all(axis=1)]
+                self.low, self.high = np.minimum(self.low, x.min(axis=0)), np.maximum(self.high, x.max(axis=0))
 
     def _up(self) -> list[float]:
         """Against gravity; else z, or y when everything stays in the plane z = constant."""

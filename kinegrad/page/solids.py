@@ -16,7 +16,7 @@ from kinegrad.model.bodies import AxisInertia, VectorMarker
 from kinegrad.model.joints import as_pair
 from kinegrad.model.shapes import Box, Cylinder, Mesh, Rod, shapes_of
 from kinegrad.page.meshes import read_mesh, triangulated
-from kinegrad.page.packing import packed
+from kinegrad.page.packing import packed, unpacked
 
 GROUND = "ground"
 SAME = 1e-9  # points nearer than this, of the size of the body, are one
@@ -160,6 +160,7 @@ class Solids:
             xx, yy, zz, xy, xz, yz = [*map(self.value, element.inertia), 0.0, 0.0, 0.0][:6]
             tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         moments, axes = np.linalg.eigh(tensor)
+        axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
         mass = self.value(element.mass)
         squares = 6.0 / mass * (moments.sum() - 2.0 * moments) if mass > 0.0 else np.zeros(3)
         edges = np.sqrt(np.maximum(squares, 0.0))
@@ -167,6 +168,28 @@ class Solids:
             return _ball(com, 3.0 * self.radius)
         edges = np.maximum(edges, self.radius)
         return _solid("box", *(edges[k] * axes[:, k] for k in range(3)), com)
+
+
+def corners(solids: list[dict]) -> np.ndarray:
+    """(8 k, 3) corners of the boxes around solids, in the frame of their body."""
+    found = [np.zeros((0, 3))]
+    for solid in solids:
+        x, y, z, origin = np.array(solid["matrix"]).reshape(4, 3)
+        if solid["kind"] == "mesh":
+            vertices = unpacked(solid["vertices"]).reshape(-1, 3)
+            low, high = vertices.min(axis=0), vertices.max(axis=0)
+        else:
+            high = {"box": np.full(3, 0.5), "cylinder": np.array([1.0, 1.0, 0.5]), "sphere": np.ones(3)}[solid["kind"]]
+            low = -high
+        found += [
+            [
+                origin + a * x + b * y + c * z
+                for a in (low[0], high[0])
+                for b in (low[1], high[1])
+                for c in (low[2], high[2])
+            ]
+        ]
+    return np.concatenate(found)
 
 
 def used_points(model) -> dict[str, dict[str, None]]:

@@ -95,7 +95,7 @@ def test_a_failed_run_is_saved_as_far_as_it_went(command, report, pendulum, tmp_
         (["--coordinates", "natural"], ["--coordinates", "'natural'", "joint"]),
         (["--coordinates", "cartesian"], ["'cartesian'", "joint"]),
         (["--body-point", "middle"], ["--body-point", "'middle'", "origin, com"]),
-        (["--formulation", "recursive"], ["--formulation", "'recursive'", "ali3p", "matrix-r"]),
+        (["--formulation", "udwadia-kalaba"], ["--formulation", "'udwadia-kalaba'", "ali3p", "matrix-r", "recursive"]),
         (["--integrator", "leapfrog"], ["--integrator", "'leapfrog'", "newmark", "hht", "rk4"]),
         (["--integrator", "rk4"], ["ali3p", "rk4", "newmark"]),
         (["--formulation", "matrix-r", "--penalty", "1e9"], ["--penalty", "matrix-r"]),

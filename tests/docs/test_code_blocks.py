@@ -8,7 +8,8 @@ A comment before a block tells what it is for:
 ``<!-- not run: REASON -->``  the block is not run
 ``<!-- command: NAME -->``    continuous integration runs it (.ci/run)
 
-Python blocks of a page share a namespace; lines of shell blocks are commands of kinegrad.
+Python blocks of a page share a namespace; lines of shell blocks are commands of kinegrad. In the folder there is a
+`model.yaml` for pages that speak of any model, and PRELUDES has the names that such pages take as given.
 """
 
 import json
@@ -30,6 +31,29 @@ LANGUAGES = {"yaml", "python", "sh", "json", "text", "matlab"}
 MOST_NOT_RUN = 8
 SERVERS = {"view"}  # commands that wait for a browser: their options are read, and no more
 STEPS = 3  # that each model of the modelling pages moves
+
+
+MODEL = """\
+kinegrad: 1
+title: Pendulum
+parameters: {m: 2.0, L: 0.5, drag: 0.1}
+design: [m, L]
+ground: {markers: {O: [0, 0, 0]}}
+bodies:
+  rod: {mass: m, com: [L/2, 0, 0], inertia: [0, m*L**2/12, m*L**2/12], markers: {O: [0, 0, 0], tip: [L, 0, 0]}}
+joints: {hinge: {type: revolute, between: [ground.O, rod.O], axis: [0, 0, 1]}}
+forces: {gravity: {type: gravity, acceleration: [0, -9.81, 0]}}
+degrees_of_freedom: {hinge.angle: {position: -pi/4, velocity: 0}}
+objectives: {travel: {integral: norm2(rod.tip.velocity)}}
+simulation: {t_end: 0.05}
+"""
+PRELUDES = {
+    "docs/functions.md": "import kinegrad as kg; model = kg.Model.from_yaml('model.yaml')",
+    "docs/page.md": (
+        "import kinegrad as kg; motion = kg.simulate(kg.joint(kg.Model.from_yaml('model.yaml')))\n"
+        "gradient = kg.gradient(motion)"
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -120,7 +144,9 @@ class Runner:
 def test_blocks(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KINEGRAD_QUIET", "1")
+    Path("model.yaml").write_text(MODEL, encoding="utf-8")
     runner = Runner(page)
+    exec(PRELUDES.get(name(page), ""), runner.names)
     for block in blocks(page):
         known = {*LANGUAGES, ""} if page.parent.name == "theory" else LANGUAGES  # formulas stand in blocks there
         assert block.language in known, f"{name(page)}, line {block.line}: no language, or an unknown one"

@@ -142,6 +142,21 @@ def test_the_plain_canvas_shows_the_same(browser, five_bar_page):
     assert plain > 0.01
 
 
+def test_faces_look_outward(browser, five_bar_page):
+    """Both views leave out faces that look away, by the order of their corners."""
+    browser.open(five_bar_page[0].replace("#", "#view=canvas&"))
+    for kind in ("box", "cylinder", "sphere"):
+        shape = browser.run(f"kinegrad.page.view.shapes.{kind}")
+        points, normals = (np.array(shape[key]).reshape(-1, 3) for key in ("points", "normals"))
+        a, b, c = np.moveaxis(points[np.array(shape["corners"]).reshape(-1, 3)], 1, 0)
+        outward = np.einsum(
+            "ij,ij->i", np.cross(b - a, c - a), normals[np.array(shape["corners"]).reshape(-1, 3)[:, 0]]
+        )
+        assert (outward > 1e-3).all(), kind
+        matrices = browser.run(f"kinegrad.page.drawing.lists(kinegrad.page.shown, kinegrad.page.theme).solids.{kind}")
+        assert all(np.linalg.det(np.array(m[:9]).reshape(3, 3)) > 0 for m, _ in matrices), kind
+
+
 def test_a_browser_without_webgl_gets_the_plain_canvas(browser, five_bar_page):
     """The page replaces the canvas that was refused, and goes on."""
     program = """const real = HTMLCanvasElement.prototype.getContext;

@@ -120,7 +120,7 @@ def test_times_that_make_no_sense(options, sentence):
 @pytest.mark.parametrize(
     ("formulation", "integrator", "words"),
     [
-        ("ali3p", "rk4", "needs an implicit integrator. Use newmark"),
+        ("ali3p", "rk4", "needs an implicit integrator. Use newmark, hht, generalized-alpha with ali3p"),
         ("ali4", "rk4", "'ali4' is no formulation; choose from ali3p, matrix-r"),
         ("ali3p", "euler", "'euler' is no integrator; choose from newmark"),
     ],

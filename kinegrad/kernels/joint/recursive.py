@@ -59,7 +59,7 @@ COORDINATE_SCREW = [("b", "num", 6), ("bd", "num", 6), ("bdd", "num", 6)]
 BLOCK = 16  # right-hand sides that the derivatives are solved for together
 
 # tau: generalised forces on the coordinates; a_q, a_v, a_tau: derivatives of a; work, rhs: a block of right-hand sides;
-# sub: addresses of the functions below that only models with elements need.
+# sub: addresses of the functions below that others run.
 RECURSIVE = LAYOUT.extend(
     [("art", record(ARTICULATED), 1), ("screw", record(COORDINATE_SCREW), 1), ("tau", "f8", 1)]
     + [("a_q", "f8", 2), ("a_v", "f8", 2), ("a_tau", "f8", 2), ("work", "f8", 2), ("rhs", "f8", 2), ("sub", "i8", 1)]
@@ -70,8 +70,8 @@ q_, v_, a_, f_, s_, zero_, count_, flag_, par_ = RECURSIVE.viewers(*"q v a f s z
 
 LOST = 2.0**-49  # an inertia about an axis that is this small beside the others has lost all digits
 
-LOADS, LOAD_DERIVATIVES, CLOSE = range(3)
-N_SUBS = 3
+FORWARD, LOADS, LOAD_DERIVATIVES, CLOSE = range(4)
+N_SUBS = 4
 SUBS = {}
 """The functions reached through `sub`, by number."""
 
@@ -453,21 +453,16 @@ def begin(ctx):
         run_sub(ctx, LOADS)
 
 
-@kernel
-def solve(ctx):
-    """a from q, v, tau."""
+@sub_function(FORWARD)
+@cfunction(what="recursive dynamics")
+def forward_dynamics(ctx):
+    """a of the open tree under the forces of the elements and tau, at (q, v)."""
     begin(ctx)
     art, flag = art_(ctx), flag_(ctx)
     status = articulate(art, tau_(ctx), f_(ctx))
     if flag[STATUS] == OK:
         flag[STATUS] = status
     accelerate(art, q_(ctx), v_(ctx), a_(ctx))
-
-
-@cfunction(what="recursive dynamics")
-def forward_dynamics(ctx):
-    """a of the open tree under the forces of the elements and tau, at (q, v)."""
-    solve(ctx)
 
 
 @cfunction(what="recursive dynamics")

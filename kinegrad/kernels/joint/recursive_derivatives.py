@@ -15,6 +15,7 @@ from kinegrad.kernels.joint.motion import accelerations, dot4, e_column, euler_a
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
 from kinegrad.kernels.joint.recursive import (
     BLOCK,
+    FORWARD,
     LOAD_DERIVATIVES,
     RECURSIVE,
     a_,
@@ -28,7 +29,6 @@ from kinegrad.kernels.joint.recursive import (
     run_sub,
     s_,
     sc_,
-    solve,
     sub_function,
     tau_,
     v_,
@@ -411,7 +411,7 @@ def load_derivatives(ctx):
 @cfunction(what="derivatives of recursive dynamics")
 def forward_derivatives(ctx):
     """a, and its derivatives a_q, a_v, a_tau, at (q, v, tau)."""
-    solve(ctx)
+    run_sub(ctx, FORWARD)
     art, screw, q, v, a = art_(ctx), screw_(ctx), q_(ctx), v_(ctx), a_(ctx)
     a_q, a_v, work, rhs = a_q_(ctx), a_v_(ctx), work_(ctx), rhs_(ctx)
     clear(a_q)

@@ -20,6 +20,7 @@ from kinegrad.kernels.joint.motion import dot4, four, velocities
 from kinegrad.kernels.joint.recursive import (
     BLOCK,
     CLOSE,
+    FORWARD,
     RECURSIVE,
     a_,
     art_,
@@ -36,7 +37,6 @@ from kinegrad.kernels.joint.recursive import (
     run_sub,
     s_,
     sc_,
-    solve,
     sub_function,
     v_,
     zero_,
@@ -82,7 +82,7 @@ def hold_norms(norms, q, v, f, stab, a, lam):
 
 @kernel
 def evaluate_rows(ctx):
-    """Phi, Phi_t, Phi_q and c of the constraint rows at (q, v), where `solve` has moved nodes and markers."""
+    """Phi, Phi_t, Phi_q and c of the constraint rows at (q, v), where `forward_dynamics` has moved nodes and markers."""
     node, coord, mk, sc, row, q, v = node_(ctx), coord_(ctx), mk_(ctx), sc_(ctx), row_(ctx), q_(ctx), v_(ctx)
     J, Phi_t, last = J_(ctx), Phi_t_(ctx), wanted(row_(ctx), count_(ctx), flag_(ctx))
     first_columns(coord, mk, col_(ctx))
@@ -199,7 +199,7 @@ def close(ctx):
 def rates(ctx):
     """a = ap, lam and vp at the q, v and time of the context, all constraint rows stabilised (REC-11, REC-12)."""
     flag, v, a, vp, ap = flag_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx)
-    solve(ctx)
+    run_sub(ctx, FORWARD)
     hold_norms(norms_(ctx), q_(ctx), v, f_(ctx), stab_(ctx), a, lam_(ctx))
     if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
         run_sub(ctx, CLOSE)

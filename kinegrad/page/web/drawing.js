@@ -158,7 +158,7 @@ class Drawing {
     const up = this.floor.up;
     const deep = axis && Math.abs(dot(axis, up)) < 0.9 ? unit(sub(axis, mul(dot(axis, up), up))) : across(up)[0];
     const wide = cross(up, deep);
-    return [...mul(4.6 * r, wide), ...mul(2.4 * r, deep), ...mul(3.6 * r, up), ...sub(p, mul(1.8 * r, up))];
+    return [...mul(2.4 * r, deep), ...mul(4.6 * r, wide), ...mul(3.6 * r, up), ...sub(p, mul(1.8 * r, up))];
   }
 
   putGrid(lines, theme) {

@@ -146,9 +146,10 @@ class WebGLView {
       const shape = this.shapes[kind];
       gl.bindBuffer(gl.ARRAY_BUFFER, shape.instances);
       gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
-      return [shape, list.length];
+      return [shape, list.length, kind];
     });
-    const all = () => kinds.forEach(([shape, count]) => {
+    const all = () => kinds.forEach(([shape, count, kind]) => {
+      gl[kind.startsWith("mesh") ? "disable" : "enable"](gl.CULL_FACE); // meshes may be open, or turned inside out
       gl.bindVertexArray(shape.array);
       gl.drawElementsInstanced(gl.TRIANGLES, shape.corners, gl.UNSIGNED_INT, 0, count);
     });
@@ -168,6 +169,7 @@ class WebGLView {
     gl.uniform3f(u.light, ...light);
     gl.uniform1i(u.shadow, 0);
     all();
+    gl.disable(gl.CULL_FACE);
     gl.useProgram(this.line.program);
     gl.uniformMatrix4fv(this.line.places.camera, false, matrix);
     gl.uniform2f(this.line.places.size, this.canvas.width, this.canvas.height);
