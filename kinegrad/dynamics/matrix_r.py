@@ -8,7 +8,10 @@ from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme, blocks, unblocked
 from kinegrad.errors import KinegradError
-from kinegrad.kernels.products import BIAS, EVALUATE, POSITION
+from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION, TIME
+from kinegrad.kernels.status import NOT_CONVERGED, OK, SINGULAR
+
+WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
 
 class MatrixR(Scheme):
@@ -25,12 +28,18 @@ class MatrixR(Scheme):
 
     def __init__(self, system, options):
         super().__init__(system, options)
-        from kinegrad.kernels.formulations import matrix_r, matrix_r_derivatives, runge_kutta
+        from kinegrad.kernels.formulations import (
+            independent,
+            matrix_r,
+            matrix_r_derivatives,
+            matrix_r_steps,
+            runge_kutta,
+        )
 
         below = options["reselect_below"]
         if not 0.0 <= below <= 1.0:
             raise KinegradError(f"reselect_below of matrix-r is {below:g}; give a number from 0 (never) to 1.")
-        self.kernels = matrix_r
+        self.selection, self.stage, self.kernels = independent, matrix_r, matrix_r_steps
         self.derivatives = matrix_r_derivatives
         self.tableau = self.tableau_of(runge_kutta)
         self.free = [f for f in system.freedoms if f.independent]
@@ -65,19 +74,65 @@ class MatrixR(Scheme):
         measured = [-1 if k is None else k for k in coordinates]
         self.chosen = np.array(measured if None not in coordinates else [-1] * len(measured), np.int64)
         self.carried = np.array([self.options["reselect_below"], 0.0, 0.0, 0.0])
+        self.before = np.zeros((3, self.system.n), number)
+        self.parts = self.selection.partition(self.chosen, self.system.m, work["M"])
+        self.arrays = self.stage.new_stage(self.system.m, self.integrated, work["M"])
         self.off = np.zeros((2, self.tableau.stages + 1, self.system.n), number)
         self.scale = scale(self.system.lengths, work["M"].real.diagonal())
 
     def keep(self, work, row):
-        n, m, at = self.system.n, self.system.m, self.tableau.stages * self.size
+        n, m = self.system.n, self.system.m
         row[: 3 * n] = np.concatenate([work[k] for k in ("q", "vp", "ap")])
         row[3 * n : 3 * n + m] = work["lam"][:m]
-        row[at : at + self.integrated] = self.chosen
+        self.keep_selection(row)
 
     def resume(self, work, row):
         n, m = self.system.n, self.system.m
         work["q"][:], work["vp"][:], work["ap"][:] = row[:n], row[n : 2 * n], row[2 * n : 3 * n]
         work["lam"][:m] = row[3 * n : 3 * n + m]
+        self.chosen = self._chosen(row)
+
+    def _chosen(self, row) -> np.ndarray:
+        at = self.tableau.stages * self.size
+        return row[at : at + self.integrated].real.astype(np.int64)
+
+    def steps(self, work, ts, stride, traj, some_steps):
+        """Status and number of steps done by `some_steps(first)`, with other independent coordinates where they end early."""
+        below, done = self.options["reselect_below"], 0
+        while True:
+            status, done = some_steps(done)
+            poor = status == self.stage.POOR
+            if not poor and (status not in (NOT_CONVERGED, SINGULAR) or below == 0.0):
+                return status, done
+            if not poor:  # once more from the state before the step that failed
+                work["par"][TIME], work["q"][:], work["v"][:], work["a"][:] = ts[done], *self.before
+                work.call(POSITION)
+            changed = self.reselect(work, below)
+            if not (poor or changed):
+                return status, done
+            if changed and done % stride == 0:
+                self.keep_selection(traj[done // stride])
+
+    def reselect(self, work, below: float) -> bool:
+        """Whether other independent coordinates are better at the state; they are then read from it (MR-11)."""
+        m, chosen = self.system.m, self.chosen.copy()
+        status = self.stage.best(work.pointer, m, self.scale, chosen)
+        changed = status == OK and set(chosen) != set(self.chosen)
+        if changed:
+            self.chosen = chosen
+            self.carried[self.stage.CHANGES] += 1.0
+            self.z[:], self.zd[:], self.zdd[:] = (work[k][chosen] for k in ("q", "v", "a"))
+            work["flag"][FREEDOMS] = 0
+            self.parts = self.selection.partition(chosen, m, work["M"])
+        _, quality = self.stage.prepare(work.pointer, m, self.parts, self.arrays, self.scale)
+        self.carried[self.stage.LIMIT] = min(below, WORSE * quality)
+        self.carried[self.stage.LAST_STEP] = 0.0
+        return changed
+
+    def keep_selection(self, row) -> None:
+        """Put the independent coordinates into a row."""
+        at = self.tableau.stages * self.size
+        row[at : at + self.integrated] = self.chosen
 
     def motion(self, traj):
         n, m = self.system.n, self.system.m
@@ -86,9 +141,8 @@ class MatrixR(Scheme):
 
     def independent(self, row: np.ndarray) -> tuple[str, ...]:
         """Names of what is integrated in the step that follows a row of a trajectory."""
-        at = self.tableau.stages * self.size
-        chosen = row[at : at + self.integrated].real.astype(int)
-        return tuple(self.system.coordinates[k] if k >= 0 else f.name for k, f in zip(chosen, self.free, strict=True))
+        pairs = zip(self._chosen(row), self.free, strict=True)
+        return tuple(self.system.coordinates[k] if k >= 0 else f.name for k, f in pairs)
 
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
         return self.derivatives.direct(
@@ -103,6 +157,8 @@ class MatrixR(Scheme):
         )  # fmt: skip
 
     def start_state(self, work, q, v, a):
+        if (self.chosen >= 0).all():
+            return [blocks(x[self.chosen]) for x in (q, v, a)]
         n = self.system.n
         rows = np.array([f.row for f in self.free], np.int64)
         Phidd, Phid, J = work["Phidd_z"][rows], work["Phid_z"][rows], work["Phi_z"][rows]
@@ -119,6 +175,11 @@ class MatrixR(Scheme):
         Z, Zd, A = (unblocked(x, columns) for x in state)
         if self.explicit:
             A = np.zeros_like(A)
+        extra = np.zeros((m + len(self.system.freedoms), columns))
+        if (self.chosen >= 0).all():
+            out = np.zeros((3, n, columns))
+            out[:, self.chosen] = Z, Zd, A
+            return *out, extra
         rows = np.array([f.row for f in self.free], np.int64)
         for o in range(columns):
             for k, f in enumerate(self.free):
@@ -126,7 +187,6 @@ class MatrixR(Scheme):
                 work["psi_s"][o, f.velocity] += Zd[k, o]
         Q = work["Phidd_z"][rows, :n].T @ A
         V = 2.0 * work["Phid_z"][rows, :n].T @ A
-        extra = np.zeros((m + len(self.system.freedoms), columns))
         extra[rows] = A
         return Q, V, work["Phi_z"][rows, :n].T @ A, extra
 
@@ -153,23 +213,42 @@ class MatrixRNewmark(NewmarkFamily, MatrixR):
     def acceleration(self, work):
         return self.zdd
 
+    def reselect(self, work, below):
+        changed = super().reselect(work, below)
+        if changed:
+            self.auxiliary[:] = self.zdd
+        return changed
+
+    def keep_selection(self, row):
+        super().keep_selection(row)
+        if self.extended:
+            row[-self.integrated :] = self.auxiliary
+
     def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
-        return self.kernels.simulate_newmark(
-            fn, work.pointer, self.system.m, self.wraps, self.scale, ts, hs, self.opts, self.family,
-            self.options["max_iterations"], final, psi, g_last, stride, traj, iterations, flags, self.z, self.zd, self.zdd,
-            self.auxiliary, self.chosen, self.carried,
-        )  # fmt: skip
+        def some_steps(first):
+            return self.kernels.simulate_newmark(
+                fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, ts, hs, first, self.opts,
+                self.family, self.options["max_iterations"], final, psi, g_last, stride, traj, iterations, flags, self.z,
+                self.zd, self.zdd, self.auxiliary, self.chosen, self.carried, self.before,
+            )  # fmt: skip
+
+        work["flag"][FREEDOMS] = int((self.chosen < 0).any())
+        return self.steps(work, ts, stride, traj, some_steps)
 
 
 class MatrixRRungeKutta(RungeKutta, MatrixR):
     """With a Runge-Kutta method."""
 
     def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
-        return self.kernels.simulate_rk(
-            fn, work.pointer, self.system.m, self.wraps, self.scale, *self.tableau, ts, hs, control, self.opts, final, psi,
-            g_last, stride, traj, evaluations, flags, self.z, self.zd, self.zdd, self.chosen, self.carried,
-            self.off,
-        )  # fmt: skip
+        def some_steps(first):
+            return self.kernels.simulate_rk(
+                fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.tableau, ts, hs, first,
+                control, self.opts, final, psi, g_last, stride, traj, evaluations, flags, self.z, self.zd, self.zdd,
+                self.chosen, self.carried, self.before, self.off,
+            )  # fmt: skip
+
+        work["flag"][FREEDOMS] = int((self.chosen < 0).any())
+        return self.steps(work, ts, stride, traj, some_steps)
 
 
 class MatrixRRungeKutta4(RungeKutta4, MatrixRRungeKutta):

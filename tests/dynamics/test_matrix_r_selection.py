@@ -173,7 +173,7 @@ def test_a_step_too_far_is_done_again_in_other_coordinates():
 
 
 @pytest.mark.parametrize(
-    "integrator", [RungeKutta4(), GeneralizedAlpha(), RungeKutta54(tolerance=1e-12)], ids=lambda i: i.type
+    "integrator", [RungeKutta4(), GeneralizedAlpha(), RungeKutta54(tolerance=1e-15)], ids=lambda i: i.type
 )
 def test_gradients_in_pieces_are_the_same(integrator):
     motion = run("pendulum", MatrixR(tolerance=1e-16, max_iterations=50), integrator, 5e-4)

@@ -8,7 +8,7 @@ import whole_runs
 from whole_runs import CHAIN_WRT, DRIVEN_WRT, FIVE_BAR
 
 from kinegrad.coordinates.joint import joint
-from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha
+from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha, MatrixR
 from kinegrad.sensitivity.gradient import gradient
 from kinegrad.simulate import simulate
 
@@ -73,11 +73,13 @@ def test_adjoint_is_direct(model, scheme):
 
 @pytest.mark.parametrize("cut", ["JA", "J1", "J2", "J3", "JB"])
 def test_the_five_bar_with_every_cut(cut):
-    """Joints whose coordinates are the degrees of freedom can be cut too: they are measured from markers then."""
+    """Joints whose coordinates are the degrees of freedom can be cut too: they are measured from markers then, and what is
+    integrated stays the same."""
     model = whole_runs.five_bar()
     del model.objectives["last"]  # it names joint angles
     run, reference = (
-        simulate(joint(model, cut=names), *SCHEMES["rk4"], step=2.5e-3, t_end=T_END) for names in ((cut,), ())
+        simulate(joint(model, cut=names), MatrixR(reselect_below=0.0), "rk4", step=2.5e-3, t_end=T_END)
+        for names in ((cut,), ())
     )
     assert run.system.cut == (cut,)
     for name in run.system.markers:

@@ -92,6 +92,8 @@ def implicit(ctx, m, S, L, b, gh):
     if status != OK:
         return status
     basis(S, m, R, res, 2)
+    for l in range(S.rows, m + nd):  # of z: W and Y are derivatives in which they are held
+        res[l] = 0.0
     for k in range(nd):
         for i in range(n):
             W[k, i] = 0.0

@@ -1,0 +1,299 @@
+"""Matrix R: runs with the Newmark family and with explicit Runge-Kutta methods.
+
+They go on until the coordinates become poor; whoever calls them has others chosen, by `best`, and calls again (MR-11).
+"""
+
+import numpy as np
+
+from kinegrad.kernels.formulations.blocks import at_rounding, observe_state
+from kinegrad.kernels.formulations.independent import quality, store_chosen
+from kinegrad.kernels.formulations.matrix_r import (
+    CHANGES,
+    LAST_STEP,
+    LIMIT,
+    MARKED,
+    POOR,
+    SELECTED,
+    TOLERANCE,
+    get_state,
+    set_state,
+    stage,
+)
+from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
+from kinegrad.kernels.formulations.runge_kutta import (
+    ALLOWED,
+    T_END,
+    accepted,
+    combine,
+    propose,
+    scaled_error,
+    stage_time,
+    store_stage,
+    too_small,
+)
+from kinegrad.kernels.jit import entry, inlined, kernel
+from kinegrad.kernels.linalg import ldlt, ldlt_solve
+from kinegrad.kernels.products import OBSERVE, PRODUCTS, TIME, WC, WK
+from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
+from kinegrad.kernels.table import call
+
+(par_, g_, q_, v_, a_, lam_, M_, Kt_, J_) = PRODUCTS.viewers(*"par g q v a lam M K J".split())
+
+
+@inlined
+def mark(carried, flags, step):
+    """The flag of a step: whether it is the first in other coordinates."""
+    flags[step] = 0 if carried[CHANGES] == carried[MARKED] else SELECTED
+    carried[MARKED] = carried[CHANGES]
+
+
+# --- Newmark -----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt, vt, found):
+    """Status and iterations; the state z = zt + b zdd, zd = vt + gh zdd at the time of the context (MR-5)."""
+    q, v, a, Kt = q_(ctx), v_(ctx), a_(ctx), Kt_(ctx)
+    R, MR, D, dd, y = T.R, T.MR, T.D, T.dd, T.y
+    n, nd = q.shape[0], z.shape[0]
+    for i in range(n):
+        q[i] += h * v[i] + 0.5 * h * h * a[i]
+    last = 1e300
+    for it in range(allowed):
+        for k in range(nd):
+            z[k] = zt[k] + b * zdd[k]
+            zd[k] = vt[k] + gh * zdd[k]
+        status = stage(fn, ctx, m, S, T, z, zd, wraps, tol, found)
+        if status != OK:
+            return status, it + 1
+        # Rᵀ(M + K) R dz = Rᵀ M R (found - zdd)
+        for k in range(nd):
+            s = 0.0 * q[0]
+            for i in range(n):
+                for j in range(nd):
+                    s += MR[k, i] * R[j, i] * (found[j] - zdd[j])
+            y[k] = s
+        for k in range(nd):
+            for j in range(k + 1):
+                s = 0.0 * q[0]
+                for i in range(n):
+                    s += MR[k, i] * R[j, i]
+                    for l in range(n):
+                        s += R[k, i] * Kt[max(i, l), min(i, l)] * R[j, l]
+                D[k, j] = s
+        status = ldlt(D, dd)
+        if status != OK:
+            return status, it + 1
+        for k in range(nd):
+            found[k] = y[k]
+        ldlt_solve(D, dd, found)
+        e = 0.0
+        for k in range(nd):
+            zdd[k] += found[k]
+            e = max(e, b * abs(found[k].real))
+        if not e < 1e300:
+            return NOT_FINITE, it + 1
+        if e < tol or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)) or (tol == 0.0 and it == allowed - 1):
+            for k in range(nd):
+                z[k] = zt[k] + b * zdd[k]
+                zd[k] = vt[k] + gh * zdd[k]
+            return OK, it + 1
+        for i in range(n):  # first guess of the next positions
+            for k in range(nd):
+                q[i] += b * R[k, i] * found[k]
+        last = e
+    return NOT_CONVERGED, allowed
+
+
+@entry(what="the simulation kernels")
+def simulate_newmark(
+    fn, ctx, m, S, T, wraps, scale, ts, hs, step, opts, family, allowed, final, psi, g_last, stride, traj, iterations, flags,
+    z, zd, zdd, auxiliary, chosen, carried, before,
+):  # fmt: skip
+    """Status and number of steps done, those before `step` included.
+
+    It goes on from the state in the context and z, zd, zdd, auxiliary, to the end, or until coordinates are POOR or a step
+    fails: `before` (3, n) is then q, v, a before that step.
+    """
+    par, g, q, v, a, lam, J = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), J_(ctx)
+    nd, at, dt = z.shape[0], 3 * q.shape[0] + m, M_(ctx).dtype
+    found, zt, vt = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt)
+    while step < hs.shape[0]:
+        h = hs[step]
+        b, gh = by_acceleration(family, h)
+        get_state(ctx, before)
+        par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
+        predict(family, h, z, zd, zdd, auxiliary, zt, vt)
+        status, count = newmark_step(
+            fn, ctx, m, S, T, wraps, h, b, gh, opts[TOLERANCE], allowed, z, zd, zdd, zt, vt, found
+        )
+        if status != OK:
+            return status, step
+        complete(family, zdd, auxiliary)
+        iterations[step] = count
+        mark(carried, flags, step)
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += 0.5 * h * g_last[o]
+        observe_state(fn, ctx, g, final, psi, g_last)
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += 0.5 * h * g_last[o]
+        step += 1
+        if step % stride == 0 and traj.shape[0] > step // stride:
+            row = traj[step // stride]
+            store_stage(row, 0, q, v, a, lam, m)
+            store_chosen(row, at, chosen)
+            for k in range(row.shape[0] - at - nd):
+                row[at + nd + k] = auxiliary[k]
+        if quality(S, m, J, T.R, scale) < carried[LIMIT]:
+            return POOR, step
+    return OK, step
+
+
+# --- Runge-Kutta -------------------------------------------------------------------------------------------------
+
+
+@inlined
+def guess(q, v, a, R, tau, dz, zd, zdd):
+    """q after a time tau and a change dz of z, to second order along the motion and to first across it (MR-12)."""
+    for k in range(dz.shape[0]):
+        dz[k] -= tau * (zd[k] + 0.5 * tau * zdd[k])
+    for i in range(q.shape[0]):
+        s = tau * (v[i] + 0.5 * tau * a[i])
+        for k in range(dz.shape[0]):
+            s += R[k, i] * dz[k]
+        q[i] += s
+
+
+@kernel
+def stages(
+    fn, ctx, m, S, T, wraps, tol, A, b, c, t, t1, h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step, row, keep
+):
+    """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
+
+    zs, zds are left as z, zd of the new state; g_step gains h Σ b_i g_i of all stages but the first.  C, D are by how much
+    the guess of each stage was off in the last step and in the one before; what 2 C - D foretells of this one is added.
+    """
+    par, g, q, v, a, lam = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
+    nd, s = z.shape[0], b.shape[0]
+    last = t
+    for k in range(nd):
+        zl[k] = z[k]
+    for i in range(1, s + 1):
+        part = A[i] if i < s else b
+        combine(h, part, i, z, KV, nd, zs)
+        combine(h, part, i, zd, KA, nd, zds)
+        now = stage_time(t, t1, h, c[i]) if i < s else t1
+        for k in range(nd):
+            dz[k] = zs[k] - zl[k]
+            zl[k] = zs[k]
+        guess(q, v, a, T.R, now - last, dz, KV[i - 1], KA[i - 1])
+        for j in range(q.shape[0]):
+            qg[j] = q[j]
+            q[j] += 2.0 * C[i, j] - D[i, j]
+        par[TIME] = now
+        last = now
+        status = stage(fn, ctx, m, S, T, zs, zds, wraps, tol, KA[i])
+        if status != OK:
+            return status
+        for j in range(q.shape[0]):
+            D[i, j] = C[i, j]
+            C[i, j] = q[j] - qg[j]
+        for k in range(nd):
+            KV[i, k] = zds[k]
+        if i < s and b[i] != 0.0 and g_step.shape[0] > 0:
+            call(fn[OBSERVE], ctx)
+            for o in range(g_step.shape[0]):
+                g_step[o] += h * b[i] * g[o]
+        if i < s and keep:
+            store_stage(row, i, q, v, a, lam, m)
+    return OK
+
+
+@kernel
+def forget(off):
+    """off = 0."""
+    for k in range(off.shape[0]):
+        for i in range(off.shape[1]):
+            for j in range(off.shape[2]):
+                off[k, i, j] = 0.0
+
+
+@entry(what="the simulation kernels")
+def simulate_rk(
+    fn, ctx, m, S, T, wraps, scale, A, b, c, error, ts, hs, step, control, opts, final, psi, g_last, stride, traj,
+    evaluations, flags, z, zd, zdd, chosen, carried, before, off,
+):  # fmt: skip
+    """Status and number of steps done, those before `step` included.
+
+    It goes on from the state in the context and z, zd, zdd, to the end, or until coordinates are POOR or a step fails:
+    `before` (3, n) is then q, v, a before that step.  Without `control` through the steps hs; with it steps are chosen, hs
+    and ts[1:] filled, and it is carried on (RKT-4).  `off` (2, stages + 1, n) is by how much the guesses of the last two
+    steps were off (MR-12).
+    """
+    par, g, q, v, a, lam, J = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), J_(ctx)
+    n, nd, s, dt = q.shape[0], z.shape[0], b.shape[0], M_(ctx).dtype
+    KV, KA, g_step = np.zeros((s + 1, nd), dt), np.zeros((s + 1, nd), dt), np.zeros(psi.shape[0], dt)
+    zs, zds, zl, dz, qg = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(n, dt)
+    par[WK] = 0.0
+    par[WC] = 0.0
+    by_error, at = control.shape[0] > 0, s * (3 * n + m)
+    while step < hs.shape[0] and not (by_error and ts[step] >= control[T_END]):
+        t = ts[step]
+        keep = (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride
+        row = traj[(step + 1) // stride] if keep else traj[0]
+        get_state(ctx, before)
+        evaluations[step] = 0
+        refused = False
+        while True:
+            if by_error:
+                propose(control, t, step, ts, hs)
+            h = hs[step]
+            for o in range(psi.shape[0]):
+                g_step[o] = h * b[0] * g_last[o]
+            for k in range(nd):
+                KV[0, k], KA[0, k] = zd[k], zdd[k]
+            if h != carried[LAST_STEP]:
+                forget(off)
+                carried[LAST_STEP] = h
+            status = stages(
+                fn, ctx, m, S, T, wraps, opts[TOLERANCE], A, b, c, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz, off[0],
+                off[1], qg, g_step, row, keep,
+            )  # fmt: skip
+            evaluations[step] += s
+            if not by_error:
+                break
+            e = 1e300
+            if status == OK:
+                e = max(
+                    scaled_error(h, error, KV, z, zs, nd, control[ALLOWED]),
+                    scaled_error(h, error, KA, zd, zds, nd, control[ALLOWED]),
+                )
+            if accepted(control, h, e, refused):
+                break
+            if too_small(control):
+                return (status if status != OK else STEP_TOO_SMALL), step
+            refused = True
+            carried[LAST_STEP] = 0.0
+            set_state(ctx, before)
+            S.ready[0] = 0
+            for k in range(nd):
+                for i in range(n):
+                    T.R[k, i] = 0.0
+        if status != OK:
+            return status, step
+        mark(carried, flags, step)
+        for k in range(nd):
+            z[k], zd[k], zdd[k] = zs[k], zds[k], KA[s, k]
+        for o in range(psi.shape[0]):
+            if not final[o]:
+                psi[o] += g_step[o]
+        observe_state(fn, ctx, g, final, psi, g_last)
+        if keep:
+            store_stage(row, 0, q, v, a, lam, m)
+            store_chosen(row, at, chosen)
+        step += 1
+        if quality(S, m, J, T.R, scale) < carried[LIMIT]:
+            return POOR, step
+    return OK, step
