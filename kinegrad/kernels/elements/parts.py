@@ -5,7 +5,7 @@ from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, LINEARISE, OBSERVE
 
 # function -> parts, each with the array that must not be empty (None: always)
 RUNS = {
-    POSITION: ((p.ROW_LAW_VALUES, "row_law"),),
+    POSITION: ((p.AT_POSITIONS, None), (p.ROW_LAW_VALUES, "row_law")),
     EVALUATE: (
         (p.AT_POSITIONS, None), (p.LAW_FORCES, "law"), (p.LAW_STIFFNESS, "law"), (p.ROW_LAW_VALUES, "row_law"),
         (p.LAW_CALL, "callback"),

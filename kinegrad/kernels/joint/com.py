@@ -24,7 +24,7 @@ from kinegrad.kernels.joint.inertia import (
     tensor,
 )  # fmt: skip
 from kinegrad.kernels.joint.markers import marker_rates
-from kinegrad.kernels.joint.motion import dot4, four, velocities
+from kinegrad.kernels.joint.motion import dot4, four, positions, velocities
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE
 from kinegrad.kernels.products import AT_POSITION, STATUS, WC, WK
 from kinegrad.kernels.vec3 import (
@@ -188,6 +188,7 @@ def evaluate(ctx):
     )  # fmt: skip
     gravity = count_(ctx)[GRAVITY]
     if not flag[AT_POSITION]:
+        positions(node, coord, s, q)
         link(ctx, AT_POSITIONS)
     base(node, s, gravity, True)
     velocities(node, coord, q, v, zero_(ctx))  # the markers and ENERGY read these

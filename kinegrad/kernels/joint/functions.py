@@ -51,6 +51,7 @@ from kinegrad.kernels.joint.inertia import (
     body_terms,
     centre,
     inertia_linear,
+    moving_bodies,
     tensor,
 )  # fmt: skip
 from kinegrad.kernels.joint.markers import (
@@ -113,13 +114,19 @@ def base(node, s, gravity, on):
         a[j] = -s[gravity + j] if on else 0.0 * s[0]
 
 
-@part(AT_POSITIONS)
 @cfunction(what="the simulation kernels")
 def position(ctx):
     """Positions of nodes and markers with their columns, and Phi, Phi_t, Phi_q."""
+    positions(node_(ctx), coord_(ctx), s_(ctx), q_(ctx))
+    link(ctx, AT_POSITIONS)
+
+
+@part(AT_POSITIONS)
+@cfunction(what="the simulation kernels")
+def at_positions(ctx):
+    """Positions of markers with their columns, and Phi, Phi_t, Phi_q, at the positions of the nodes."""
     node, coord, mk, col, sc, s, q = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
     flag, row, J, Phi_t = flag_(ctx), row_(ctx), J_(ctx), Phi_t_(ctx)
-    positions(node, coord, s, q)
     marker_positions(node, mk, s)
     first_columns(coord, mk, col)
     clear(J)
@@ -138,12 +145,14 @@ def evaluate(ctx):
     """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
     node, coord, mk, s, q, v = node_(ctx), coord_(ctx), mk_(ctx), s_(ctx), q_(ctx), v_(ctx)
     par, flag, spring, f, K = par_(ctx), flag_(ctx), spring_(ctx), f_(ctx), K_(ctx)
-    if not flag[AT_POSITION]:
-        link(ctx, AT_POSITIONS)
     base(node, s, count_(ctx)[GRAVITY], True)
-    velocities(node, coord, q, v, zero_(ctx))
+    if flag[AT_POSITION]:
+        velocities(node, coord, q, v, zero_(ctx))
+        body_forces(node, mass_(ctx), s)
+    else:
+        moving_bodies(node, coord, mass_(ctx), s, q, v, zero_(ctx))
+        link(ctx, AT_POSITIONS)
     marker_rates(node, mk)
-    body_forces(node, mass_(ctx), s)
     clear_covectors(mk)
     for i in range(f.shape[0]):
         f[i] = 0.0

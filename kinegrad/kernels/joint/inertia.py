@@ -3,8 +3,8 @@
 Moments are (m, m c) and (Ixx Iyy Izz Ixy Ixz Iyz) about the global origin, so composite moments are sums (INE-1).
 """
 
-from kinegrad.kernels.jit import kernel
-from kinegrad.kernels.joint.motion import dot4, e_column, euler_axis, four
+from kinegrad.kernels.jit import inlined, kernel
+from kinegrad.kernels.joint.motion import dot4, e_column, euler_axis, four, move, place
 from kinegrad.kernels.vec3 import (
     add,
     axpy,
@@ -31,7 +31,13 @@ from kinegrad.kernels.vec3 import (
 @kernel
 def centre(B, M, s):
     """Centre of a mass in global components."""
-    return add(vec(B["r"]), mv(mat(B["A"]), sub(vec_at(s, M["com"]), vec_at(s, M["ref"]))))
+    return centre_at(mat(B["A"]), vec(B["r"]), M, s)
+
+
+@kernel
+def centre_at(R, r, M, s):
+    """Centre of a mass on a node with the orientation R at r."""
+    return add(r, mv(R, sub(vec_at(s, M["com"]), vec_at(s, M["ref"]))))
 
 
 @kernel
@@ -113,12 +119,17 @@ def shifted_moments(I, d):
 @kernel
 def node_moments(B, mass, s):
     """Moments of all masses of a node, which has at least one."""
-    R = mat(B["A"])
+    return moments_at(B, mass, s, mat(B["A"]), vec(B["r"]))
+
+
+@kernel
+def moments_at(B, mass, s, R, r):
+    """The same for a node with the orientation R at r."""
     M = mass[B["m0"]]
-    x = moments_of(s[M["m"]], centre(B, M, s), R, tensor(s, M["J"]))
+    x = moments_of(s[M["m"]], centre_at(R, r, M, s), R, tensor(s, M["J"]))
     for k in range(B["m0"] + 1, B["m1"]):
         M = mass[k]
-        x = add10(x, moments_of(s[M["m"]], centre(B, M, s), R, tensor(s, M["J"])))
+        x = add10(x, moments_of(s[M["m"]], centre_at(R, r, M, s), R, tensor(s, M["J"])))
     return x
 
 
@@ -147,18 +158,35 @@ def body_forces(node, mass, s):
     """Moments and inertial wrench of every node at its V, a."""
     for i in range(1, node.shape[0]):
         B = node[i]
-        if B["m1"] == B["m0"]:
-            for j in range(10):
-                B["I"][j] = 0.0
-            for j in range(6):
-                B["F"][j] = 0.0
-            continue
-        I = node_moments(B, mass, s)
         v, o = six(B["V"])
         a, b = six(B["a"])
+        body_force(B, mass, s, mat(B["A"]), vec(B["r"]), v, o, a, b)
+
+
+@inlined
+def body_force(B, mass, s, R, r, v, o, a, b):
+    """Moments and inertial wrench of a node with this position and motion (INE-1, INE-2)."""
+    if B["m1"] == B["m0"]:
+        for j in range(10):
+            B["I"][j] = 0.0
+        for j in range(6):
+            B["F"][j] = 0.0
+    else:
+        I = moments_at(B, mass, s, R, r)
         fl, fa = inertia_wrench(I, v, o, a, b)
         put10(B["I"], I)
         put6(B["F"], fl, fa)
+
+
+@kernel
+def moving_bodies(node, coord, mass, s, z, v, a):
+    """What `positions`, `velocities` and `body_forces` fill, in one sweep that keeps each node in registers."""
+    for i in range(1, node.shape[0]):
+        B = node[i]
+        P = node[B["parent"]]
+        R, r = place(B, P, coord, s, z)
+        bv, bo, av, ao = move(B, P, coord, z, v, a)
+        body_force(B, mass, s, R, r, bv, bo, av, ao)
 
 
 @kernel

@@ -4,7 +4,7 @@ Spatial vectors are taken about the global origin: the velocity of a node is the
 coordinates from the ground to it (JNT-1), and the derivative of a screw fixed in a frame is V × b (JNT-2).
 """
 
-from kinegrad.kernels.jit import cos, kernel, sin
+from kinegrad.kernels.jit import cos, inlined, kernel, sin
 from kinegrad.kernels.joint.records import EULER, RIGID, SCREW, TURN
 from kinegrad.kernels.vec3 import (
     add,
@@ -76,46 +76,51 @@ def about(x, o):
 
 @kernel
 def positions(node, coord, s, z):
-    """A, r of every node and b of every coordinate (JNT-1, SCW-1)."""
+    """A, r of every node and b of every coordinate (JNT-1)."""
     for i in range(1, node.shape[0]):
-        B = node[i]
-        P = node[B["parent"]]
-        R = mat(P["A"])
-        x = add(vec(P["r"]), mv(R, sub(vec_at(s, B["off"]), vec_at(s, B["ref"]))))
-        if B["rot"] > 0:
-            R = mm(R, mat_at(s, B["rot"]))
-        put(B["x"], x)
-        kind = B["type"]
-        k = B["k"]
-        if kind == TURN:
-            e = mul(B["sgn"], vec_at(s, B["axis"]))
-            u = mv(R, e)
-            put6(coord[k]["b"], cross(x, u), u)
-            put_mat(B["Aj"], R)
-            R = mm(R, rot(e, sin(z[k]), cos(z[k])))
-        elif kind == EULER:
-            p = four(z, k)
-            t = dot4(p, p)
-            for j in range(4):
-                o = mv(R, euler_axis(j, p, t))
-                put6(coord[k + j]["b"], cross(x, o), o)
-            put_mat(B["Aj"], R)
-            R = mm(R, euler_rotation(p))
-        elif kind == SCREW:
-            e = mul(B["sgn"], vec_at(s, B["axis"]))
-            u = mv(R, e)
-            t = s[B["pitch"]]
-            put6(coord[k]["b"], axpy(t, u, cross(x, u)), u)
-            put_mat(B["Aj"], R)
-            x = axpy(t * z[k], u, x)
-            R = mm(R, rot(e, sin(z[k]), cos(z[k])))
-        elif kind != RIGID:
-            u = mv(R, mul(B["sgn"], vec_at(s, B["axis"])))
-            put6(coord[k]["b"], u, (0.0, 0.0, 0.0))
-            put_mat(B["Aj"], R)
-            x = axpy(z[k], u, x)
-        put_mat(B["A"], R)
-        put(B["r"], x)
+        place(node[i], node[node[i]["parent"]], coord, s, z)
+
+
+@inlined
+def place(B, P, coord, s, z):
+    """A, r of a node, and b of its coordinates (JNT-1, SCW-1)."""
+    R = mat(P["A"])
+    x = add(vec(P["r"]), mv(R, sub(vec_at(s, B["off"]), vec_at(s, B["ref"]))))
+    if B["rot"] > 0:
+        R = mm(R, mat_at(s, B["rot"]))
+    put(B["x"], x)
+    kind = B["type"]
+    k = B["k"]
+    if kind == TURN:
+        e = mul(B["sgn"], vec_at(s, B["axis"]))
+        u = mv(R, e)
+        put6(coord[k]["b"], cross(x, u), u)
+        put_mat(B["Aj"], R)
+        R = mm(R, rot(e, sin(z[k]), cos(z[k])))
+    elif kind == EULER:
+        p = four(z, k)
+        t = dot4(p, p)
+        for j in range(4):
+            o = mv(R, euler_axis(j, p, t))
+            put6(coord[k + j]["b"], cross(x, o), o)
+        put_mat(B["Aj"], R)
+        R = mm(R, euler_rotation(p))
+    elif kind == SCREW:
+        e = mul(B["sgn"], vec_at(s, B["axis"]))
+        u = mv(R, e)
+        t = s[B["pitch"]]
+        put6(coord[k]["b"], axpy(t, u, cross(x, u)), u)
+        put_mat(B["Aj"], R)
+        x = axpy(t * z[k], u, x)
+        R = mm(R, rot(e, sin(z[k]), cos(z[k])))
+    elif kind != RIGID:
+        u = mv(R, mul(B["sgn"], vec_at(s, B["axis"])))
+        put6(coord[k]["b"], u, (0.0, 0.0, 0.0))
+        put_mat(B["Aj"], R)
+        x = axpy(z[k], u, x)
+    put_mat(B["A"], R)
+    put(B["r"], x)
+    return R, x
 
 
 @kernel
@@ -128,36 +133,41 @@ def mat_at(s, k):
 def velocities(node, coord, z, v, a):
     """V and a of every node for coordinate rates v and accelerations a (JNT-3)."""
     for i in range(1, node.shape[0]):
-        B = node[i]
-        P = node[B["parent"]]
-        pv, po = six(P["V"])
-        av, ao = six(P["a"])
-        if B["nk"] == 1:
-            k = B["k"]
-            bv, bo = six(coord[k]["b"])
-            t = v[k]
-            dv, do = scross(pv, po, bv, bo)
-            av = add(axpy(a[k], bv, av), mul(t, dv))
-            ao = add(axpy(a[k], bo, ao), mul(t, do))
-            pv = axpy(t, bv, pv)
-            po = axpy(t, bo, po)
-        elif B["nk"] == 4:
-            p = four(z, B["k"])
-            pd = four(v, B["k"])
-            s = dot4(p, p)
-            sd = 2.0 * dot4(p, pd)
-            v0, o0 = pv, po
-            for j in range(4):
-                c = coord[B["k"] + j]
-                bv, bo = six(c["b"])
-                dv, do = euler_rate(B, v0, o0, bv, bo, j, p, pd, s, sd)
-                t = a[B["k"] + j]
-                av = add(axpy(t, bv, av), mul(pd[j], dv))
-                ao = add(axpy(t, bo, ao), mul(pd[j], do))
-                pv = axpy(pd[j], bv, pv)
-                po = axpy(pd[j], bo, po)
-        put6(B["V"], pv, po)
-        put6(B["a"], av, ao)
+        move(node[i], node[node[i]["parent"]], coord, z, v, a)
+
+
+@inlined
+def move(B, P, coord, z, v, a):
+    """V and a of a node."""
+    pv, po = six(P["V"])
+    av, ao = six(P["a"])
+    if B["nk"] == 1:
+        k = B["k"]
+        bv, bo = six(coord[k]["b"])
+        t = v[k]
+        dv, do = scross(pv, po, bv, bo)
+        av = add(axpy(a[k], bv, av), mul(t, dv))
+        ao = add(axpy(a[k], bo, ao), mul(t, do))
+        pv = axpy(t, bv, pv)
+        po = axpy(t, bo, po)
+    elif B["nk"] == 4:
+        p = four(z, B["k"])
+        pd = four(v, B["k"])
+        s = dot4(p, p)
+        sd = 2.0 * dot4(p, pd)
+        v0, o0 = pv, po
+        for j in range(4):
+            c = coord[B["k"] + j]
+            bv, bo = six(c["b"])
+            dv, do = euler_rate(B, v0, o0, bv, bo, j, p, pd, s, sd)
+            t = a[B["k"] + j]
+            av = add(axpy(t, bv, av), mul(pd[j], dv))
+            ao = add(axpy(t, bo, ao), mul(pd[j], do))
+            pv = axpy(pd[j], bv, pv)
+            po = axpy(pd[j], bo, po)
+    put6(B["V"], pv, po)
+    put6(B["a"], av, ao)
+    return pv, po, av, ao
 
 
 @kernel
