@@ -4,20 +4,17 @@ Run as a script with ``NUMBA_DISABLE_JIT=1`` it prints the complex-step results:
 """
 
 import json
-import os
-import subprocess
 import sys
 
 import numpy as np
 import pytest
+from uncompiled import uncompiled_results
 from whole_runs import DRIVEN_WRT, FIVE_BAR, SLIDER_CRANK, Case, H, driven_crank, five_bar, slider_crank
 
 from kinegrad.kernels.jit import JIT
 from kinegrad.model.model import Model
 from kinegrad.model.simulation import HHT, GeneralizedAlpha, Index1, Newmark, Penalty, RungeKutta4, RungeKutta54
 from kinegrad.sensitivity.gradient import gradient, labels_of
-
-PROCESSES = 2
 
 # Two hinged bars and a slide on the second: no constraint rows at all.
 CHAIN = """
@@ -110,20 +107,7 @@ def by_complex_step(case: Case) -> dict:
 @pytest.fixture(scope="module")
 def expected():
     """{case: {objectives, gradient, steps}} from processes without the compiler."""
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    running = [
-        subprocess.Popen(
-            [sys.executable, __file__, str(PROCESSES), str(k)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-        )
-        for k in range(PROCESSES)
-    ]  # fmt: skip
-    results = {}
-    for process in running:
-        output, errors = process.communicate()
-        assert process.returncode == 0, errors
-        results |= json.loads(output)
-    return results
+    return uncompiled_results(__file__)
 
 
 @pytest.mark.slow

@@ -4,20 +4,18 @@ Run as a script with ``NUMBA_DISABLE_JIT=1`` it prints the complex-step results:
 """
 
 import json
-import os
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 from switching_models import FOUR_BAR_WRT, PENDULUM_WRT, four_bar, pendulum, point_four_bar
+from uncompiled import uncompiled_results
 from whole_runs import FIVE_BAR, SLIDER_CRANK, Case, by_complex_step, five_bar, slider_crank
 
 from kinegrad.kernels.jit import JIT
 from kinegrad.model.simulation import HHT, GeneralizedAlpha, MatrixR, Newmark, RungeKutta4, RungeKutta54
 from kinegrad.sensitivity.gradient import gradient
 
-PROCESSES = 2
 INTEGRATORS = {
     "newmark": Newmark(),
     "hht": HHT(alpha=-0.2),
@@ -51,20 +49,7 @@ CASES = _cases()
 @pytest.fixture(scope="module")
 def expected():
     """{case: {objectives, gradient, flags}} from processes without the compiler."""
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    running = [
-        subprocess.Popen(
-            [sys.executable, __file__, str(PROCESSES), str(k)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-        )
-        for k in range(PROCESSES)
-    ]  # fmt: skip
-    results = {}
-    for process in running:
-        output, errors = process.communicate()
-        assert process.returncode == 0, errors
-        results |= json.loads(output)
-    return results
+    return uncompiled_results(__file__)
 
 
 @pytest.mark.slow

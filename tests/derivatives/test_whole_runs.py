@@ -1,13 +1,10 @@
 """Gradients of whole simulations, direct and adjoint, against complex step of the simulator."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from uncompiled import uncompiled_results
 from whole_runs import CASES
 
 from kinegrad.kernels.jit import JIT
@@ -16,24 +13,12 @@ from kinegrad.sensitivity.gradient import gradient
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not JIT, reason="compares compiled code with uncompiled runs")]
 HERE = Path(__file__).parent
 TOLERANCE = 1e-8
-PROCESSES = 2
 
 
 @pytest.fixture(scope="module")
 def expected():
     """{case: {objectives, gradient, flags}} from processes without the compiler."""
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, str(HERE / "whole_runs.py"), str(PROCESSES)]
-    running = [
-        subprocess.Popen([*command, str(k)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-        for k in range(PROCESSES)
-    ]
-    results = {}
-    for process in running:
-        output, errors = process.communicate()
-        assert process.returncode == 0, errors
-        results |= json.loads(output)
-    return results
+    return uncompiled_results(str(HERE / "whole_runs.py"))
 
 
 @pytest.fixture(scope="module", params=list(CASES))

@@ -1,0 +1,26 @@
+"""Results of scripts that run in processes of their own, without the compiler: there complex numbers pass."""
+
+import json
+import os
+import subprocess
+import sys
+
+PROCESSES = 2
+
+
+def uncompiled_results(script: str) -> dict:
+    """What the processes print as JSON objects, together; each gets their number and its own as arguments."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    running = [
+        subprocess.Popen(
+            [sys.executable, script, str(PROCESSES), str(k)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        )
+        for k in range(PROCESSES)
+    ]  # fmt: skip
+    results = {}
+    for process in running:
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
+        results |= json.loads(output)
+    return results
