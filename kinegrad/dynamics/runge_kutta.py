@@ -47,7 +47,8 @@ class RungeKutta54(RungeKutta):
     def tableau_of(methods):
         return methods.RK54
 
-    def run_adaptive(self, work, fn, t_end, step, interval, final, psi, g_last, begin, progress):
+    def run_adaptive(self, work, fn, t_end, step, interval, final, psi, g_last, begin, progress) -> Run:
+        """The run from row `begin` to t_end; `step` is the first one tried, and multiples of `interval` are met."""
         control = np.array([t_end, self.options["integrator_tolerance"], interval or 0.0, min(step, t_end), 1.0])
         ts, hs = np.zeros(FIRST_ROWS + 1), np.zeros(FIRST_ROWS)
         evaluations, flags = np.zeros(FIRST_ROWS, np.int64), np.zeros(FIRST_ROWS, np.int64)

@@ -6,7 +6,6 @@ A scheme knows how a step is done and differentiated; trajectories are arrays of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +33,7 @@ class Scheme(ABC):
     needs: tuple[int, ...]
     #: it iterates in a step, to the tolerance of the formulation
     iterates = True
-    #: it chooses its steps: `run_adaptive` stands for `advance`
+    #: it chooses its steps: it has a `run_adaptive`, which stands for `advance`
     adaptive = False
     #: ε of the constraint rows in the accelerations of the start; 0: they hold
     compliance = 0.0
@@ -58,22 +57,6 @@ class Scheme(ABC):
     @abstractmethod
     def advance(self, work: Workspace, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
         """Status and number of steps done; `traj[0]` is the state before the first of the steps."""
-
-    def run_adaptive(
-        self,
-        work: Workspace,
-        fn,
-        t_end: float,
-        step: float,
-        interval: float | None,
-        final,
-        psi,
-        g_last,
-        begin: np.ndarray,
-        progress: Callable[[float], None] | None,
-    ) -> Run:
-        """The run from row `begin` to t_end; `step` is the first one tried, and multiples of `interval` are met."""
-        raise NotImplementedError
 
     @abstractmethod
     def motion(self, traj: np.ndarray) -> dict[str, np.ndarray]:
