@@ -218,6 +218,12 @@ degrees_of_freedom: {swing.angle: {position: 0, velocity: 1}}
 """
 
 
+def test_a_body_point_does_not_apply():
+    system = joint(Model.from_yaml_text(NEEDLE), body_point="com")
+    with pytest.raises(KinegradError, match="body_point 'com' does not apply"):
+        simulate(system, "recursive", "rk4", t_end=0.01)
+
+
 def test_motions_without_inertia_are_named():
     """The driver holds the spin of the needle: index1 solves that, sweeps over the open tree cannot."""
     system = joint(Model.from_yaml_text(NEEDLE))
