@@ -11,9 +11,9 @@ from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 PATIENCE = 60.0  # seconds for one answer
-#: The browser reads commands from descriptor 3 and writes answers to 4.
-START = """import os, sys
-read, write = (os.dup2(int(fd), 20 + k) for k, fd in enumerate(sys.argv[1:3]))
+#: The browser reads commands from descriptor 3 and writes answers to 4; either may be taken, so both move out of the way first.
+START = """import fcntl, os, sys
+read, write = (fcntl.fcntl(int(fd), fcntl.F_DUPFD, 5) for fd in sys.argv[1:3])
 os.dup2(read, 3), os.dup2(write, 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
