@@ -22,6 +22,8 @@ from pathlib import Path
 import numba
 import numpy as np
 
+from kinegrad.kernels.compiler import Compiler, Dispatcher, without_collector
+
 JIT: bool = not numba.config.DISABLE_JIT
 
 _OPTIONS = {"error_model": "numpy", "nogil": True}
@@ -129,20 +131,24 @@ def _watch(cache, what: str) -> None:
     cache.load_overload = load_overload
 
 
+def _dispatcher(function, **options):
+    """`function` compiled when it is called, or loaded from our cache."""
+    with _own_cache():
+        made = Dispatcher(
+            py_func=function, targetoptions={"nopython": True, **_OPTIONS, **options}, pipeline_class=Compiler
+        )
+        made.enable_caching()
+    return made
+
+
 def kernel(function):
     """`function` compiled for callers that are compiled themselves; it cannot make arrays."""
-    if not JIT:
-        return function
-    with _own_cache():
-        return numba.njit(cache=True, **_OPTIONS, **_INNER)(function)
+    return _dispatcher(function, **_INNER) if JIT else function
 
 
 def inlined(function):
     """A kernel that is copied into its callers: for small functions of many arrays, which take longer to pass than to use."""
-    if not JIT:
-        return function
-    with _own_cache():
-        return numba.njit(cache=True, forceinline=True, **_OPTIONS, **_INNER)(function)
+    return _dispatcher(function, forceinline=True, **_INNER) if JIT else function
 
 
 def entry(function=None, *, what: str = "the numerical kernels"):
@@ -157,8 +163,7 @@ def entry(function=None, *, what: str = "the numerical kernels"):
         return functools.partial(entry, what=what)
     if not JIT:
         return function
-    with _own_cache():
-        compiled = numba.njit(cache=True, **_OPTIONS)(function)
+    compiled = _dispatcher(function)
     _watch(compiled._cache, what)
     return compiled
 
@@ -187,11 +192,18 @@ class CFunction:
         from numba.core.ccallback import CFunc
 
         signature = numba.types.void(numba.types.int64)
-        compiled = CFunc(self.function, (signature.args, signature.return_type), {}, {**_OPTIONS, "_nrt": False})
+        compiled = CFunc(
+            self.function,
+            (signature.args, signature.return_type),
+            {},
+            {**_OPTIONS, "_nrt": False},
+            pipeline_class=Compiler,
+        )
         with _own_cache():
             compiled.enable_caching()
         _watch(compiled._cache, self.what)
-        compiled.compile()
+        with without_collector():
+            compiled.compile()
         return compiled
 
     @property

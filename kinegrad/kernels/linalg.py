@@ -11,7 +11,7 @@ from math import isfinite
 
 import numpy as np
 
-from kinegrad.kernels.jit import JIT, entry, kernel, real, sqrt
+from kinegrad.kernels.jit import JIT, entry, inlined, kernel, real, sqrt
 from kinegrad.kernels.lanes import load4, spread4, store4
 from kinegrad.kernels.lapack import getrf, potrf
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
@@ -34,25 +34,25 @@ def _pivot_status(pivot, scale):
 # --- four columns at a time --------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def get4(X, i):
     """Row i of X."""
     return load4(X, i, 0)
 
 
-@kernel
+@inlined
 def put4(X, i, a):
     """Row i of X = a."""
     store4(X, i, 0, a)
 
 
-@kernel
+@inlined
 def mul4(s, a):
     """s a."""
     return s * a
 
 
-@kernel
+@inlined
 def axpy4(s, a, b):
     """s a + b."""
     return s * a + b

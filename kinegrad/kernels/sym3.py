@@ -1,23 +1,23 @@
 """Algebra of symmetric 3x3 matrices, kept as tuples of six numbers: xx yy zz xy xz yz."""
 
-from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.jit import inlined
 from kinegrad.kernels.vec3 import dot
 
 
-@kernel
+@inlined
 def sym(a):
     """The first six numbers of an array."""
     return (a[0], a[1], a[2], a[3], a[4], a[5])
 
 
-@kernel
+@inlined
 def put_sym(a, S):
     """a[:6] = S."""
     for j in range(6):
         a[j] = S[j]
 
 
-@kernel
+@inlined
 def smv(S, x):
     """S x."""
     return (
@@ -27,7 +27,7 @@ def smv(S, x):
     )
 
 
-@kernel
+@inlined
 def less_square(S, t, u):
     """S - t u uᵀ."""
     x, y, z = t * u[0], t * u[1], t * u[2]
@@ -36,7 +36,7 @@ def less_square(S, t, u):
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def less_mmt(S, A, B):
     """S - A Bᵀ, where A Bᵀ is symmetric."""
     return (
@@ -45,7 +45,7 @@ def less_mmt(S, A, B):
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def sym_inverse(S):
     """S⁻¹, and the determinant of S."""
     x = S[1] * S[2] - S[5] * S[5]

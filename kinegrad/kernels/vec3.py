@@ -6,24 +6,24 @@ reference point and the angular velocity, a force (F, N) is the force and the mo
 is six numbers in this order.
 """
 
-from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.jit import inlined
 
 # --- memory ------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def vec(a):
     """The first three numbers of an array."""
     return (a[0], a[1], a[2])
 
 
-@kernel
+@inlined
 def vec_at(a, k):
     """Three numbers of an array, from index k on."""
     return (a[k], a[k + 1], a[k + 2])
 
 
-@kernel
+@inlined
 def put(a, x):
     """a[:3] = x."""
     a[0] = x[0]
@@ -31,7 +31,7 @@ def put(a, x):
     a[2] = x[2]
 
 
-@kernel
+@inlined
 def put_at(a, k, x):
     """a[k:k+3] = x."""
     a[k] = x[0]
@@ -39,7 +39,7 @@ def put_at(a, k, x):
     a[k + 2] = x[2]
 
 
-@kernel
+@inlined
 def inc(a, x):
     """a[:3] += x."""
     a[0] += x[0]
@@ -47,7 +47,7 @@ def inc(a, x):
     a[2] += x[2]
 
 
-@kernel
+@inlined
 def inc_at(a, k, x):
     """a[k:k+3] += x."""
     a[k] += x[0]
@@ -55,13 +55,13 @@ def inc_at(a, k, x):
     a[k + 2] += x[2]
 
 
-@kernel
+@inlined
 def mat(a):
     """The matrix kept by rows in the first nine numbers of an array."""
     return ((a[0], a[1], a[2]), (a[3], a[4], a[5]), (a[6], a[7], a[8]))
 
 
-@kernel
+@inlined
 def put_mat(a, R):
     """a[:9] = the rows of R."""
     a[0] = R[0][0]
@@ -75,13 +75,13 @@ def put_mat(a, R):
     a[8] = R[2][2]
 
 
-@kernel
+@inlined
 def six(a):
     """The two halves of the first six numbers of an array."""
     return (a[0], a[1], a[2]), (a[3], a[4], a[5])
 
 
-@kernel
+@inlined
 def put6(a, u, w):
     """a[:6] = (u, w)."""
     a[0] = u[0]
@@ -92,7 +92,7 @@ def put6(a, u, w):
     a[5] = w[2]
 
 
-@kernel
+@inlined
 def inc6(a, u, w):
     """a[:6] += (u, w)."""
     a[0] += u[0]
@@ -106,49 +106,49 @@ def inc6(a, u, w):
 # --- vectors -----------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def add(a, b):
     """a + b."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
-@kernel
+@inlined
 def sub(a, b):
     """a - b."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
-@kernel
+@inlined
 def neg(a):
     """-a."""
     return (-a[0], -a[1], -a[2])
 
 
-@kernel
+@inlined
 def mul(s, a):
     """s a."""
     return (s * a[0], s * a[1], s * a[2])
 
 
-@kernel
+@inlined
 def axpy(s, a, b):
     """s a + b."""
     return (s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2])
 
 
-@kernel
+@inlined
 def dot(a, b):
     """a·b (no conjugate)."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@inlined
 def norm2(a):
     """a·a, the squared length."""
     return a[0] * a[0] + a[1] * a[1] + a[2] * a[2]
 
 
-@kernel
+@inlined
 def cross(a, b):
     """a × b."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
@@ -157,19 +157,19 @@ def cross(a, b):
 # --- matrices ----------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def transpose(R):
     """Rᵀ."""
     return ((R[0][0], R[1][0], R[2][0]), (R[0][1], R[1][1], R[2][1]), (R[0][2], R[1][2], R[2][2]))
 
 
-@kernel
+@inlined
 def mv(R, x):
     """R x."""
     return (dot(R[0], x), dot(R[1], x), dot(R[2], x))
 
 
-@kernel
+@inlined
 def vm(x, R):
     """xᵀR, that is Rᵀx."""
     return (
@@ -179,19 +179,19 @@ def vm(x, R):
     )
 
 
-@kernel
+@inlined
 def mm(A, B):
     """A B."""
     return (vm(A[0], B), vm(A[1], B), vm(A[2], B))
 
 
-@kernel
+@inlined
 def mmt(A, B):
     """A Bᵀ."""
     return (mv(B, A[0]), mv(B, A[1]), mv(B, A[2]))
 
 
-@kernel
+@inlined
 def rot(e, s, c):
     """The rotation about the unit vector e by the angle with sine s and cosine c (Rodrigues)."""
     x, y, z = e
@@ -206,13 +206,13 @@ def rot(e, s, c):
 # --- spatial vectors ---------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def scross(v, o, a, b):
     """Motion (v, o) × motion (a, b): (o×a + v×b, o×b)."""
     return add(cross(o, a), cross(v, b)), cross(o, b)
 
 
-@kernel
+@inlined
 def fcross(v, o, F, N):
     """Motion (v, o) × force (F, N): (o×F, v×F + o×N)."""
     return cross(o, F), add(cross(v, F), cross(o, N))

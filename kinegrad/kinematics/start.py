@@ -211,7 +211,7 @@ def solve_velocity(system: System, work: Workspace) -> None:
 
 def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0) -> None:
     """a and lam of the start, at q and v."""
-    from kinegrad.kernels.constrained import solve_constrained
+    from kinegrad.kinematics.constrained import solve_constrained
 
     m = system.m
     work["flag"][FREEDOMS] = 1
@@ -252,7 +252,7 @@ class StartDerivatives:
         self.work.call(LINEARISE)
 
     def _constrained(self, R1, R2):
-        from kinegrad.kernels.constrained import solve_constrained
+        from kinegrad.kinematics.constrained import solve_constrained
 
         n, m = self.system.n, self.system.m
         J = np.ascontiguousarray(self.work["Phi_z"][:m, :n])
