@@ -157,13 +157,33 @@ class Workspace:
     """The arrays of one caller, by name, and the context of compiled code that points at them."""
 
     def __init__(self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool, wanted):
-        from kinegrad.kernels.products import MATRICES, N_FLAG, N_PAR, VECTORS
+        from kinegrad.kernels.products import (
+            MATRICES,
+            MATRICES_OF_SCRATCH,
+            N_FLAG,
+            N_PAR,
+            PIVOTS,
+            VECTORS,
+            VECTORS_OF_SCRATCH,
+        )
 
         self.system = system
         number = "c16" if np.iscomplexobj(s) else "f8"
         p = 0 if ds is None else len(ds)
         n, m = system.n, system.m
-        size = {"n": n, "r": m + len(system.freedoms), "N": n + p, "o": len(system.objectives)}
+        size = {
+            "n": n,
+            "r": m + len(system.freedoms),
+            "N": n + p,
+            "o": len(system.objectives),
+            "m": m,
+            "2n": 2 * n,
+            "4": 4,
+        }
+        vectors = [(k, name) for kinds in (VECTORS, VECTORS_OF_SCRATCH) for k, names in kinds.items() for name in names]
+        matrices = [
+            (k, name) for kinds in (MATRICES, MATRICES_OF_SCRATCH) for k, names in kinds.items() for name in names
+        ]
         arrays = {
             "par": np.zeros(N_PAR, number),
             "flag": np.zeros(N_FLAG, np.int64),
@@ -173,8 +193,9 @@ class Workspace:
             "psi_s": np.zeros((max(size["o"], 1), len(s)), number),
             "energy": np.zeros(3, number),
         }
-        arrays |= {name: np.zeros(size[k], number) for k, names in VECTORS.items() for name in names}
-        arrays |= {name: np.zeros((size[a], size[b]), number) for (a, b), names in MATRICES.items() for name in names}
+        arrays |= {name: np.zeros(size[k], number) for k, name in vectors}
+        arrays |= {name: np.zeros((size[a], size[b]), number) for (a, b), name in matrices}
+        arrays |= {name: np.zeros(n, np.int32) for name in PIVOTS}
         wanted = np.ones(len(s), bool) if wanted is None else wanted
         arrays |= {
             name: table.copy() for name, table in self._tables(arrays["ds"], wanted, number, every_marker).items()

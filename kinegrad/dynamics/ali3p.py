@@ -63,7 +63,7 @@ class Ali3pNewmark(NewmarkFamily, Ali3p):
 
     def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
         return self.kernels.simulate(
-            fn, work.pointer, self.system.m, ts, hs, self.opts, self.iopts, self.family, self.auxiliary, observe, final,
+            fn, work.pointer, self.system.m, ts, hs, self.opts, self.iopts, self.family, self.auxiliary, final,
             psi, g_last, stride, traj, iterations, flags,
         )  # fmt: skip
 

@@ -151,19 +151,21 @@ def inlined(function):
     return _dispatcher(function, forceinline=True, **_INNER) if JIT else function
 
 
-def entry(function=None, *, what: str = "the numerical kernels"):
-    """`function` compiled to be called from Python; it may make arrays.
+def entry(function=None, *, what: str = "the numerical kernels", makes_arrays: bool = True):
+    """`function` compiled to be called from Python.
 
     Parameters
     ----------
     what : str
         Name of the feature in the notice of a compilation, such as ``"the joint-coordinate equations"``.
+    makes_arrays : bool
+        Whether it may; one that does not needs no reference counting and compiles faster.
     """
     if function is None:
-        return functools.partial(entry, what=what)
+        return functools.partial(entry, what=what, makes_arrays=makes_arrays)
     if not JIT:
         return function
-    compiled = _dispatcher(function)
+    compiled = _dispatcher(function, _nrt=makes_arrays, no_cfunc_wrapper=True)
     _watch(compiled._cache, what)
     return compiled
 

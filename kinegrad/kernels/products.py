@@ -41,9 +41,18 @@ MATRICES = {
     ("o", "n"): ("g_v", "g_a"),
 }
 
+# Scratch of formulations: what it holds does not outlast a call of theirs.
+VECTORS_OF_SCRATCH = {"n": ("y", "w", "qt", "vt"), "2n": ("d",), "m": ("r",), "o": ("weights",)}
+MATRICES_OF_SCRATCH = {("n", "n"): ("T", "T_lu", "M_lu"), ("n", "4"): ("r1", "x4", "w4", "U4", "H4", "E4")}
+MATRICES_OF_SCRATCH |= {("m", "4"): ("r2", "y4", "z4", "P4", "D4", "B4")}
+PIVOTS = ("T_pivots", "M_pivots")
+
 PRODUCTS = Layout(
     [("par", "f8", 1), ("flag", "i8", 1), ("s", "f8", 1), ("ds", "f8", 2), ("g", "f8", 1), ("psi_s", "f8", 2)]
     + [("energy", "f8", 1)]
     + [(name, "f8", 1) for names in VECTORS.values() for name in names]
     + [(name, "f8", 2) for names in MATRICES.values() for name in names]
+    + [(name, "f8", 1) for names in VECTORS_OF_SCRATCH.values() for name in names]
+    + [(name, "f8", 2) for names in MATRICES_OF_SCRATCH.values() for name in names]
+    + [(name, "i4", 1) for name in PIVOTS]
 )

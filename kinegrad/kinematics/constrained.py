@@ -31,7 +31,7 @@ def solve_constrained(T, J, eps, R1, R2):
         return SINGULAR, X, Y
     shrinks = scale / (alpha * rows[rows > 1e-20 * rows.max()].min()) if alpha > 0.0 else 0.0
     rounds = MOST if shrinks >= 0.1 else int(np.clip(2.0 - 12.0 / np.log10(max(shrinks, 1e-12)), FEWEST, MOST))
-    for _ in range(rounds if m else FEWEST):
+    for _ in range(rounds if m else 2):
         z = R2 - J @ X + eps * Y
         W, _ = solve(LU, pivots, R1 - T @ X - J.T @ Y + alpha * J.T @ z, trans=1)
         X += W

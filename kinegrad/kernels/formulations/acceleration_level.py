@@ -13,7 +13,7 @@ that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import observe_state, projection_rounds, rounds_for
+from kinegrad.kernels.formulations.blocks import observe_state, observe_step, projection_rounds, rounds_for
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
@@ -300,13 +300,7 @@ def simulate_newmark(
             vp[i] = v[i]
             ap[i] = a[i]
         complete(family, a, auxiliary)
-        for o in range(psi.shape[0]):
-            if not final[o]:
-                psi[o] += 0.5 * h * g_last[o]
-        observe_state(fn, ctx, g, final, psi, g_last)
-        for o in range(psi.shape[0]):
-            if not final[o]:
-                psi[o] += 0.5 * h * g_last[o]
+        observe_step(fn, ctx, h, g, final, psi, g_last)
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
             row = traj[(step + 1) // stride]
             store_stage(row, 0, q, v, a, lam, m)

@@ -11,6 +11,7 @@ import numpy as np
 
 from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, STIFFNESS, solver
 from kinegrad.kernels.formulations.blocks import (
+    add_objectives4,
     clear4,
     minus4,
     objective_rows4,
@@ -104,6 +105,32 @@ def rounds4(T, B, G, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y,
             put4(Y, l, axpy4(alpha, times4(G, l, n, W, mul4(-1.0, get4(Z, l))), get4(Y, l)))
 
 
+@kernel
+def no_covectors(ctx):
+    """Nothing is pulled back but what `pull` puts there."""
+    eta_v, eta_a, yp, yv, ya = eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    for i in range(eta_v.shape[0]):
+        eta_v[i], eta_a[i] = 0.0, 0.0
+    for l in range(yp.shape[0]):
+        yp[l], yv[l], ya[l] = 0.0, 0.0, 0.0
+
+
+@kernel
+def pull(fn, ctx, m, opts, first, used, U, B, weights):
+    """psi_s gains what the columns of U and B, adjoints of the equations of motion and of the stabilised rows, give (IDX-5)."""
+    par, flag, mu, yp, yv, ya = par_(ctx), flag_(ctx), mu_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    for k in range(used):
+        for j in range(mu.shape[0]):
+            mu[j] = -U[j, k]
+        for l in range(m):
+            ya[l] = -B[l, k]
+            yv[l] = opts[DAMPING] * ya[l]
+            yp[l] = opts[STIFFNESS] * ya[l]
+        flag[OBJECTIVE] = first + k
+        par[WEIGHT] = weights[first + k]
+        call(fn[PULLBACK], ctx)
+
+
 @entry(what="the sensitivity kernels")
 def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, Q, V, A_, X, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4).
@@ -195,7 +222,6 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
     q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
     R_z, Phi_z, Phid_z, Phidd_z = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
     g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
-    mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
     n, no, dt = q.shape[0], g.shape[0], M.dtype
     J, S, G, P = np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, R_z.shape[1]), dt)
     T, A, pivots = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros(n, np.int32)
@@ -206,11 +232,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
     YQ, YV = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
     weights = np.zeros(no)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
-    for i in range(n):
-        eta_v[i] = 0.0
-        eta_a[i] = 0.0
-    for l in range(yp.shape[0]):
-        yp[l], yv[l], ya[l] = 0.0, 0.0, 0.0
+    no_covectors(ctx)
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
     for step in range(steps - 1, -1, -1):
@@ -243,12 +265,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
                     seed4(i, h, RA, rb, Q[e], YQ, e, n, vo)
                     seed4(i, h, RA, rb, V[e], YV, e, n, ao)
                 used = min(4, no - 4 * e)
-                for k in range(used):
-                    o = 4 * e + k
-                    for j in range(n):
-                        qo[j, k] += weights[o] * g_z[o, j]
-                        vo[j, k] += weights[o] * g_v[o, j]
-                        ao[j, k] += weights[o] * g_a[o, j]
+                add_objectives4(4 * e, used, n, g_z, g_v, g_a, weights, qo, vo, ao)
                 for j in range(n):
                     put4(r1, j, axpy4(b, get4(qo, j), axpy4(gh, get4(vo, j), get4(ao, j))))
                 solve4(T, J, G, n, opts[COMPLIANCE], alpha, A, pivots, True, rounds, r1, zero, U, B, w, z)
@@ -269,16 +286,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
                         put4(V[e], j, axpy4(1.0, xd, get4(V[e], j)))
                 if not explicit:
                     predict_transposed4(family, h, n, Q[e], V[e], A_[e], X[e])
-                for k in range(used):
-                    for j in range(n):
-                        mu[j] = -U[j, k]
-                    for l in range(m):
-                        ya[l] = -B[l, k]
-                        yv[l] = opts[DAMPING] * ya[l]
-                        yp[l] = opts[STIFFNESS] * ya[l]
-                    flag[OBJECTIVE] = 4 * e + k
-                    par[WEIGHT] = weights[4 * e + k]
-                    call(fn[PULLBACK], ctx)
+                pull(fn, ctx, m, opts, 4 * e, used, U, B, weights)
         if explicit:
             for e in range(Q.shape[0]):
                 collect4(s, YQ, e, n, Q[e])

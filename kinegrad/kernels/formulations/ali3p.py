@@ -14,10 +14,12 @@ where there is room, the auxiliary acceleration.
 import numpy as np
 
 from kinegrad.kernels.formulations.blocks import (
+    add_objectives4,
     at_rounding,
     clear4,
     minus4,
     objective_rows4,
+    observe_step,
     penalty_scale,
     plus_transposed4,
     projection_rounds,
@@ -43,7 +45,6 @@ from kinegrad.kernels.products import (
     FREEDOMS,
     LINEARISE,
     OBJECTIVE,
-    OBSERVE,
     PRODUCTS,
     PULLBACK,
     STATUS,
@@ -61,6 +62,12 @@ from kinegrad.kernels.table import call
 (lam_, sv_, sa_, Phi_, Phi_t_, c_, yp_, yv_, ya_) = PRODUCTS.viewers(*"lam sv sa Phi Phi_t c yp yv ya".split())
 (M_, K_, C_, J_, R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
     *"M K C J R_z Nv_z Na_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
+)
+(A_, L_, T_, d_, r_, y_, w_, qt_, vt_, weights_, pivots_, pivots_l_) = PRODUCTS.viewers(
+    *"T_lu M_lu T d r y w qt vt weights T_pivots M_pivots".split()
+)
+(r1_, x4_, w4_, U_, H_, E_, r2_, y4_, z4_, P_, D_, B_) = PRODUCTS.viewers(
+    *"r1 x4 w4 U4 H4 E4 r2 y4 z4 P4 D4 B4".split()
 )
 
 # options
@@ -166,10 +173,8 @@ def load(row, q, v, a, vp, ap, dv, da, lam, sv, sa, m):
         sa[l] = row[5 * n + 2 * m + l]
 
 
-@entry(what="the simulation kernels")
-def simulate(
-    fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, observe, final, psi, g_last, stride, traj, iterations, flags
-):
+@entry(what="the simulation kernels", makes_arrays=False)
+def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_last, stride, traj, iterations, flags):
     """Status and number of steps done: from the state in the context and the auxiliary acceleration through the steps hs.
 
     Rows of `traj` are filled every `stride` steps, from row 0 on (the start is the caller's); `psi` gains the integrals by
@@ -189,13 +194,7 @@ def simulate(
     )
     Phi, Phi_t, c, M, K, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx), K_(ctx), J_(ctx)
     n = q.shape[0]
-    A = np.zeros((n, n), M.dtype)
-    d = np.zeros(2 * n, M.dtype)
-    y = np.zeros(n, M.dtype)
-    w = np.zeros(n, M.dtype)
-    res = np.zeros(m, M.dtype)
-    qt = np.zeros(n, M.dtype)
-    vt = np.zeros(n, M.dtype)
+    A, d, y, w, res, qt, vt = A_(ctx), d_(ctx), y_(ctx), w_(ctx), r_(ctx), qt_(ctx), vt_(ctx)
     alpha, tol = opts[PENALTY], opts[TOLERANCE]
     pen = opts[SCALE] * alpha
     # accelerations and multipliers of the two steps before: the caller begins with those of the start
@@ -308,24 +307,18 @@ def simulate(
             project(M, J, m, n, A, d, ap, pen, rounds, exact, res, y, w, sa)
             flags[step] += PROJECTED_A
         complete(family, ap, auxiliary)
-        if observe:
-            call(fn[OBSERVE], ctx)
-            for o in range(psi.shape[0]):
-                if final[o]:
-                    psi[o] = g[o]
-                else:
-                    psi[o] += 0.5 * h * (g_last[o] + g[o])
-                g_last[o] = g[o]
+        observe_step(fn, ctx, h, g, final, psi, g_last)
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
             store(traj[(step + 1) // stride], q, v, a, vp, ap, lam, sv, sa, auxiliary, m)
     return OK, hs.shape[0]
 
 
 @kernel
-def linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj, T, A, piv, L, pivl):
+def linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj):
     """Status, penalty and rounds of the step's solve, rounds of the projections'; the context holds the partials at row
     `step` of the trajectory.  T = M + γhC + βh²R_q, with the factors of its augmented form in A, of the projections' in L.
     """
+    A, L, T, piv, pivl = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx)
     q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
     M, C, R_z, Phi, n = M_(ctx), C_(ctx), R_z_(ctx), Phi_z_(ctx)[:m], q.shape[0]
     par_(ctx)[TIME] = ts[step]
@@ -344,36 +337,33 @@ def linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj, T, A, piv, L, piv
     return status, al, step_rounds(M, Phi, m, n, al), rounds_p
 
 
-@entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, A_, X, grad):
+@entry(what="the sensitivity kernels", makes_arrays=False)
+def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, Acc, X, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (ALI-3).
 
-    Q, V, A_, X (blocks, n, 4) hold the derivatives of q, vp, ap and of the auxiliary acceleration (which with Newmark's
+    Q, V, Acc, X (blocks, n, 4) hold the derivatives of q, vp, ap and of the auxiliary acceleration (which with Newmark's
     method is ap: the same array) by the directions at row 0 and leave with those at the end; grad (o, p) gains the
     objectives of rows 1 on.  `after` is the size of the step that follows (0: none).
     """
     M, C = M_(ctx), C_(ctx)
     R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     Phi_z, Phid_z, Phidd_z = Phi_z_(ctx)[:m], Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m]
-    n, p, no, dt = M.shape[0], grad.shape[1], g_z.shape[0], M.dtype
-    A, L, T = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros((n, n), dt)
-    piv, pivl = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    r1, x, w = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    r2, y, z = np.zeros((m, 4), dt), np.zeros((m, 4), dt), np.zeros((m, 4), dt)
-    weights = np.zeros(no)
+    n, p, no = M.shape[0], grad.shape[1], g_z.shape[0]
+    A, L, T, piv, pivl, weights = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx), weights_(ctx)
+    r1, x, w, r2, y, z = r1_(ctx), x4_(ctx), w4_(ctx), r2_(ctx), y4_(ctx), z4_(ctx)
     pen = opts[SCALE] * opts[PENALTY]
     eps = 0.0 if iopts[EXACT] else 1.0 / pen
     flag_(ctx)[FREEDOMS] = 0
     for step in range(1, hs.shape[0] + 1):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
-        status, al, rounds, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj, T, A, piv, L, pivl)
+        status, al, rounds, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj)
         if status != OK:
             return status, step
         quadrature(hs, step, after, final, weights)
         for e in range(Q.shape[0]):
             k = n + 4 * e
-            qk, vk, ak = Q[e], V[e], A_[e]
+            qk, vk, ak = Q[e], V[e], Acc[e]
             predict4(family, h, n, qk, vk, ak, X[e])
             right4(R_z, n, n, k, qk, 1.0, r1)
             minus4(C, n, n, 1.0, vk, r1)
@@ -399,11 +389,11 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
     return OK, hs.shape[0]
 
 
-@entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, A_, X):
+@entry(what="the adjoint kernels", makes_arrays=False)
+def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, Acc, X):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (ALI-4).
 
-    Q, V, A_, X (blocks, n, 4), a column an objective, hold the adjoints of q, vp, ap and, as in `direct`, of the auxiliary
+    Q, V, Acc, X (blocks, n, 4), a column an objective, hold the adjoints of q, vp, ap and, as in `direct`, of the auxiliary
     acceleration at the end of the segment and leave with those at its beginning.  Rows 1 on of `traj` are swept; `after`
     is the size of the step that follows (0: none).
     """
@@ -411,13 +401,11 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
     mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
     R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     Phi_z, Phid_z, Phidd_z = Phi_z_(ctx)[:m], Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m]
-    n, no, dt = M.shape[0], g_z.shape[0], M.dtype
-    A, L, T = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros((n, n), dt)
-    piv, pivl = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    r1, w, zero, z = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((m, 4), dt), np.zeros((m, 4), dt)
-    U, H, E = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    P, D, B = np.zeros((m, 4), dt), np.zeros((m, 4), dt), np.zeros((m, 4), dt)
-    weights = np.zeros(no)
+    n, no = M.shape[0], g_z.shape[0]
+    A, L, T, piv, pivl, weights = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx), weights_(ctx)
+    r1, w, zero, z, U, H, E = r1_(ctx), w4_(ctx), r2_(ctx), z4_(ctx), U_(ctx), H_(ctx), E_(ctx)
+    P, D, B = P_(ctx), D_(ctx), B_(ctx)
+    clear4(zero)
     pen = opts[SCALE] * opts[PENALTY]
     eps = 0.0 if iopts[EXACT] else 1.0 / pen
     flag[FREEDOMS] = 0
@@ -425,20 +413,15 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
     for step in range(steps, 0, -1):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
-        status, al, rounds, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj, T, A, piv, L, pivl)
+        status, al, rounds, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj)
         if status != OK:
             return status, step
         quadrature(hs, step, after, final, weights)
         for e in range(Q.shape[0]):
-            qo, vo, ao = Q[e], V[e], A_[e]
+            qo, vo, ao = Q[e], V[e], Acc[e]
             used = min(4, no - 4 * e)
             complete_transposed4(family, n, ao, X[e])
-            for c in range(used):
-                o = 4 * e + c
-                for i in range(n):
-                    qo[i, c] += weights[o] * g_z[o, i]
-                    vo[i, c] += weights[o] * g_v[o, i]
-                    ao[i, c] += weights[o] * g_a[o, i]
+            add_objectives4(4 * e, used, n, g_z, g_v, g_a, weights, qo, vo, ao)
             if flags[step - 1] & PROJECTED_A:
                 kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, ao, zero, E, B, w, z)
                 plus_transposed4(Phi_z, m, n, -1.0, B, ao)

@@ -64,6 +64,18 @@ def objective_rows4(no, n, k, g_z, g_v, g_a, Q, V, A, weights, p, grad):
             grad[o, k - n + c] += weights[o] * lane(s, c)
 
 
+@kernel
+def add_objectives4(first, used, n, g_z, g_v, g_a, weights, Q, V, A):
+    """Add weight times the derivatives of objectives `first` on by q, v, a, an objective a column: the transpose of
+    `objective_rows4`."""
+    for c in range(used):
+        o = first + c
+        for i in range(n):
+            Q[i, c] += weights[o] * g_z[o, i]
+            V[i, c] += weights[o] * g_v[o, i]
+            A[i, c] += weights[o] * g_a[o, i]
+
+
 PENALTY_FACTOR = 1e8
 ENOUGH = 1e-12
 MOST_ROUNDS = 10
@@ -140,6 +152,19 @@ def observe_state(fn, ctx, g, final, psi, g_last):
         g_last[o] = g[o]
         if final[o]:
             psi[o] = g[o]
+
+
+@kernel
+def observe_step(fn, ctx, h, g, final, psi, g_last):
+    """psi gains the integrals over a step of size h that ends in the state, by the trapezoidal rule, or final values."""
+    if psi.shape[0] > 0:
+        call(fn[OBSERVE], ctx)
+    for o in range(psi.shape[0]):
+        if final[o]:
+            psi[o] = g[o]
+        else:
+            psi[o] += 0.5 * h * (g_last[o] + g[o])
+        g_last[o] = g[o]
 
 
 @kernel

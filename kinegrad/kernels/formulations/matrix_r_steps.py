@@ -5,7 +5,7 @@ They go on until the coordinates become poor; whoever calls them has others chos
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import at_rounding, observe_state
+from kinegrad.kernels.formulations.blocks import at_rounding, observe_state, observe_step
 from kinegrad.kernels.formulations.independent import quality, store_chosen
 from kinegrad.kernels.formulations.matrix_r import (
     CHANGES,
@@ -132,13 +132,7 @@ def simulate_newmark(
         complete(family, zdd, auxiliary)
         iterations[step] = count
         mark(carried, flags, step)
-        for o in range(psi.shape[0]):
-            if not final[o]:
-                psi[o] += 0.5 * h * g_last[o]
-        observe_state(fn, ctx, g, final, psi, g_last)
-        for o in range(psi.shape[0]):
-            if not final[o]:
-                psi[o] += 0.5 * h * g_last[o]
+        observe_step(fn, ctx, h, g, final, psi, g_last)
         step += 1
         if step % stride == 0 and traj.shape[0] > step // stride:
             row = traj[step // stride]

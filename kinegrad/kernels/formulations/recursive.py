@@ -10,7 +10,7 @@ Rows of a trajectory: q, v, a, lam of the state, then the auxiliary acceleration
 import numpy as np
 
 from kinegrad.kernels.formulations.acceleration_level import RATES, TOLERANCE
-from kinegrad.kernels.formulations.blocks import observe_state
+from kinegrad.kernels.formulations.blocks import observe_step
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.runge_kutta import store_stage
 from kinegrad.kernels.jit import entry
@@ -57,13 +57,7 @@ def simulate_newmark(
         if not done and tol > 0.0:
             return NOT_CONVERGED, step
         complete(family, a, auxiliary)
-        for o in range(psi.shape[0]):
-            if not final[o]:
-                psi[o] += 0.5 * h * g_last[o]
-        observe_state(fn, ctx, g, final, psi, g_last)
-        for o in range(psi.shape[0]):
-            if not final[o]:
-                psi[o] += 0.5 * h * g_last[o]
+        observe_step(fn, ctx, h, g, final, psi, g_last)
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
             row = traj[(step + 1) // stride]
             store_stage(row, 0, q, v, a, lam, m)

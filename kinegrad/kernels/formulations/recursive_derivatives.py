@@ -7,13 +7,21 @@ rows solve (REC-14); everything else is that of `acceleration_level_derivatives`
 import numpy as np
 
 from kinegrad.kernels.formulations.acceleration_level import DAMPING, STIFFNESS
-from kinegrad.kernels.formulations.blocks import clear4, minus4, objective_rows4, plus_transposed4, right4
+from kinegrad.kernels.formulations.acceleration_level_derivatives import no_covectors, pull
+from kinegrad.kernels.formulations.blocks import (
+    add_objectives4,
+    clear4,
+    minus4,
+    objective_rows4,
+    plus_transposed4,
+    right4,
+)
 from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
 from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, place, seed4, stage_weights
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.joint.recursive_rows import out_, right_, row_out_, row_right_
 from kinegrad.kernels.linalg import axpy4, get4, put4
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, N_FUNCTIONS, OBJECTIVE, PRODUCTS, PULLBACK, STATUS, WEIGHT
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, N_FUNCTIONS, PRODUCTS, STATUS
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
@@ -100,7 +108,6 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V):
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
-    mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
     ao, U, B = right_(ctx), out_(ctx), row_out_(ctx)
     n, no, s, dt = q.shape[0], g.shape[0], rb.shape[0], R_z.dtype
     P, S = np.zeros((m, R_z.shape[1]), dt), np.zeros((m, n), dt)
@@ -108,12 +115,8 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V):
     YQ, YV = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
     weights = np.zeros(no)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
+    no_covectors(ctx)
     clear4(row_right_(ctx))
-    for i in range(n):
-        eta_v[i] = 0.0
-        eta_a[i] = 0.0
-    for l in range(yp.shape[0]):
-        yp[l], yv[l], ya[l] = 0.0, 0.0, 0.0
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
     for step in range(steps - 1, -1, -1):
@@ -133,12 +136,7 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V):
                     seed4(i, h, RA, rb, Q[e], YQ, e, n, vo)
                     seed4(i, h, RA, rb, V[e], YV, e, n, ao)
                 used = min(4, no - 4 * e)
-                for k in range(used):
-                    o = 4 * e + k
-                    for j in range(n):
-                        qo[j, k] += weights[o] * g_z[o, j]
-                        vo[j, k] += weights[o] * g_v[o, j]
-                        ao[j, k] += weights[o] * g_a[o, j]
+                add_objectives4(4 * e, used, n, g_z, g_v, g_a, weights, qo, vo, ao)
                 call(fn[SOLVE], ctx)
                 plus_transposed4(R_z, n, n, -1.0, U, qo)
                 plus_transposed4(C, n, n, -1.0, U, vo)
@@ -151,16 +149,7 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V):
                     else:
                         put4(Q[e], j, axpy4(1.0, get4(qo, j), get4(Q[e], j)))
                         put4(V[e], j, axpy4(1.0, get4(vo, j), get4(V[e], j)))
-                for k in range(used):
-                    for j in range(n):
-                        mu[j] = -U[j, k]
-                    for l in range(m):
-                        ya[l] = -B[l, k]
-                        yv[l] = opts[DAMPING] * ya[l]
-                        yp[l] = opts[STIFFNESS] * ya[l]
-                    flag[OBJECTIVE] = 4 * e + k
-                    par[WEIGHT] = weights[4 * e + k]
-                    call(fn[PULLBACK], ctx)
+                pull(fn, ctx, m, opts, 4 * e, used, U, B, weights)
         for e in range(Q.shape[0]):
             collect4(s, YQ, e, n, Q[e])
             collect4(s, YV, e, n, V[e])

@@ -4,7 +4,7 @@ Beyond a frame, a displacement by a twist e fixed in it changes what an adjoint 
 W0·e + Σ F·(T × e) + Y·ed + P·edd: ten wrenches that add up from the leaves (PUL-1 to PUL-4).
 """
 
-from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.jit import inlined, kernel
 from kinegrad.kernels.joint.directions import turned_at
 from kinegrad.kernels.joint.inertia import centre, get10, momentum
 from kinegrad.kernels.joint.motion import mat_at
@@ -32,19 +32,19 @@ from kinegrad.kernels.vec3 import (
 W0, FM, FV, FA, FW, FU, YS, PS, Y, P_ = range(0, 60, 6)
 
 
-@kernel
+@inlined
 def omega(T):
     """The angular part of a motion."""
     return (T[3], T[4], T[5])
 
 
-@kernel
+@inlined
 def at(T, x):
     """The velocity a motion T gives to the point x."""
     return add((T[0], T[1], T[2]), cross(omega(T), x))
 
 
-@kernel
+@inlined
 def inc_wrench(D, k, fl, fa):
     """D[k:k+6] += (fl, fa)."""
     inc_at(D, k, fl)
@@ -112,7 +112,7 @@ def marker_motions(node, mk, sc, mu, eta_v, eta_a):
             e["da"] = m["da"][e["comp"]]
 
 
-@kernel
+@inlined
 def swing(d, o, b):
     """Dual of l for d·(b × l + o × (o × l))."""
     return add(cross(d, b), cross(cross(d, o), o))
@@ -221,7 +221,7 @@ def mass_wrenches(B):
     inc_wrench(D, FU, fl, fa)
 
 
-@kernel
+@inlined
 def minus_turned(gl, ga, T, D, k):
     """(gl, ga) - T ×* D[k:k+6]."""
     v, o = six(T)
