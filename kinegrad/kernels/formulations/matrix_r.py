@@ -157,10 +157,12 @@ def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
         y[i] = s
     for k in range(nd):
         for i in range(n):
-            s = 0.0 * q[0]
-            for j in range(n):
-                s += R[k, j] * M[j, i]
-            MR[k, i] = s
+            MR[k, i] = 0.0
+        for j in range(n):
+            t = R[k, j]
+            if t != 0.0:  # R is the identity in coordinates that are independent
+                for i in range(n):
+                    MR[k, i] += t * M[j, i]
     for k in range(nd):
         s = 0.0 * q[0]
         for i in range(n):

@@ -54,7 +54,7 @@ def mark(carried, flags, step):
 def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt, vt, found):
     """Status and iterations; the state z = zt + b zdd, zd = vt + gh zdd at the time of the context (MR-5)."""
     q, v, a, Kt = q_(ctx), v_(ctx), a_(ctx), Kt_(ctx)
-    R, MR, D, dd, y = T.R, T.MR, T.D, T.dd, T.y
+    R, MR, D, dd, w, y = T.R, T.MR, T.D, T.dd, T.w, T.y
     n, nd = q.shape[0], z.shape[0]
     for i in range(n):
         q[i] += h * v[i] + 0.5 * h * h * a[i]
@@ -67,19 +67,26 @@ def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt
         if status != OK:
             return status, it + 1
         # Rᵀ(M + K) R dz = Rᵀ M R (found - zdd)
+        for i in range(n):
+            s = 0.0 * q[0]
+            for j in range(nd):
+                s += R[j, i] * (found[j] - zdd[j])
+            w[i] = s
         for k in range(nd):
             s = 0.0 * q[0]
             for i in range(n):
-                for j in range(nd):
-                    s += MR[k, i] * R[j, i] * (found[j] - zdd[j])
+                s += MR[k, i] * w[i]
             y[k] = s
         for k in range(nd):
+            for l in range(n):
+                t = R[k, l]
+                if t != 0.0:
+                    for i in range(n):
+                        MR[k, i] += t * Kt[max(i, l), min(i, l)]
             for j in range(k + 1):
                 s = 0.0 * q[0]
                 for i in range(n):
                     s += MR[k, i] * R[j, i]
-                    for l in range(n):
-                        s += R[k, i] * Kt[max(i, l), min(i, l)] * R[j, l]
                 D[k, j] = s
         status = ldlt(D, dd)
         if status != OK:
