@@ -41,6 +41,7 @@ _PUBLIC = {
     "rotations": None,
     **dict.fromkeys(("KinegradError", "ModelError", "ExpressionError", "AssemblyError", "SimulationError"), "errors"),
     "DerivativeWarning": "errors",
+    "UnusedOptionWarning": "errors",
     "Problem": "errors",
 }
 

@@ -55,6 +55,10 @@ class DerivativeWarning(UserWarning):
     """Derivatives that are not good to all digits, and why."""
 
 
+class UnusedOptionWarning(UserWarning):
+    """An option that has no effect in the combination at hand."""
+
+
 class SimulationError(KinegradError):
     """A simulation that stopped early; `motion` holds what was computed, when there is something."""
 

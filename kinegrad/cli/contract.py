@@ -19,6 +19,7 @@ import json
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,8 +53,27 @@ class Report:
     good: bool = True
 
 
+def warn(sentence: Any) -> None:
+    """Tell something on standard error that is no failure."""
+    print(f"Note: {sentence}", file=sys.stderr, flush=True)
+
+
 def run(command, arguments: Sequence[str]) -> int:
     """Exit code of `command` with these arguments, after its report or its problems are printed."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def note_ours(message, category, *rest):
+            if category.__module__ == "kinegrad.errors":
+                warn(message)
+            else:
+                show(message, category, *rest)
+
+        warnings.showwarning = note_ours
+        return _run(command, arguments)
+
+
+def _run(command, arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     try:
         report = command.main(list(arguments), prog_name="kinegrad", standalone_mode=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinegrad.cli import options as o
-from kinegrad.cli.contract import Report
+from kinegrad.cli.contract import Report, warn
 from kinegrad.errors import KinegradError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def gradient(
     The derivatives are exact: those of the numbers that the simulation prints. Example:
     kinegrad gradient arm.yaml --wrt mass,length --check
     """
-    from kinegrad.cli.job import Choices, prepare, warn
+    from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
     from kinegrad.sensitivity.gradient import gradient as differentiate
     from kinegrad.sensitivity.gradient import labels_of
@@ -185,7 +185,6 @@ def _add_check(data: dict, result, names: Sequence[str], labels: Sequence[str]) 
     import numpy as np
 
     from kinegrad.cli.differences import ALLOWED, by_differences, relative_differences
-    from kinegrad.cli.job import warn
     from kinegrad.cli.progress import Progress
 
     with Progress("Differences") as progress:

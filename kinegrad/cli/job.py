@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kinegrad.cli.contract import warn
 from kinegrad.errors import KinegradError, Problem, SimulationError
 
 if TYPE_CHECKING:
@@ -206,8 +206,3 @@ def check_files(files: dict[str, Path | None], keep: Sequence[Path]) -> None:
         if found in taken:
             raise KinegradError(f"{option} {str(path)!r} would overwrite {taken[found]}; name another file.")
         taken[found] = f"what {option} writes"
-
-
-def warn(sentence: str) -> None:
-    """Tell something on standard error that is no failure."""
-    print(f"Note: {sentence}", file=sys.stderr, flush=True)

@@ -85,6 +85,7 @@ class AccelerationLevelRungeKutta(RungeKutta, AccelerationLevel):
     """With a Runge-Kutta method."""
 
     iterates = False
+    unused = ("tolerance", "max_iterations")
 
     def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
         return self.kernels.simulate_rk(

@@ -239,6 +239,8 @@ class MatrixRNewmark(NewmarkFamily, MatrixR):
 class MatrixRRungeKutta(RungeKutta, MatrixR):
     """With a Runge-Kutta method."""
 
+    unused = ("max_iterations",)
+
     def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
         def some_steps(first):
             return self.kernels.simulate_rk(

@@ -33,6 +33,8 @@ class Scheme(ABC):
     needs: tuple[int, ...]
     #: it iterates in a step, to the tolerance of the formulation
     iterates = True
+    #: options of the formulation that have no effect with this integrator
+    unused: tuple[str, ...] = ()
     #: it chooses its steps: it has a `run_adaptive`, which stands for `advance`
     adaptive = False
     #: ε of the constraint rows in the accelerations of the start; 0: they hold

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from kinegrad.coordinates.system import System
 from kinegrad.dynamics.acceleration_level import (
     AccelerationLevelNewmark,
@@ -12,7 +14,7 @@ from kinegrad.dynamics.ali3p import Ali3pNewmark
 from kinegrad.dynamics.matrix_r import MatrixRNewmark, MatrixRRungeKutta4, MatrixRRungeKutta54
 from kinegrad.dynamics.recursive import RecursiveNewmark, RecursiveRungeKutta4, RecursiveRungeKutta54
 from kinegrad.dynamics.scheme import Scheme
-from kinegrad.errors import KinegradError
+from kinegrad.errors import KinegradError, UnusedOptionWarning
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
 
@@ -48,7 +50,10 @@ WHY_NOT = {
 
 
 def scheme_for(system: System, formulation, integrator) -> Scheme:
-    """The scheme of a formulation and an integrator on a system; refuses combinations that do not exist."""
+    """The scheme of a formulation and an integrator on a system.
+
+    Refuses combinations that do not exist, and warns of options that were given and have no effect.
+    """
     key = formulation.type, integrator.type
     if key not in SCHEMES:
         can = [i for f, i in SCHEMES if f == formulation.type]
@@ -61,6 +66,11 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
         raise KinegradError(
             f"{formulation.type} with {integrator.type}: {reason}. Use {', '.join(can)} with {formulation.type}."
         )
+    given = [name for name in SCHEMES[key].unused if name in formulation.model_fields_set]
+    if given:
+        names = " and ".join(map(repr, given))
+        without = f"{'has' if len(given) == 1 else 'have'} no effect with {integrator.type}"
+        warnings.warn(f"{names} of {formulation.type} {without}; leave it out.", UnusedOptionWarning, stacklevel=3)
     return SCHEMES[key](system, options_of(formulation, integrator, system))
 
 

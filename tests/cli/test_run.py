@@ -151,3 +151,10 @@ def test_wrong_freedoms_and_loops_that_do_not_close_are_sentences(report, pendul
 def test_json_is_one_line(command, pendulum):
     _, out, _ = command("run", pendulum(), "--json")
     assert out.count("\n") == 1 and json.loads(out)
+
+
+def test_an_option_without_effect_is_a_note(report, pendulum):
+    section = "simulation: {t_end: 0.01, formulation: {type: index1, tolerance: 1.0e-9}, integrator: {type: rk4}}"
+    model = pendulum(("simulation: {t_end: 0.5}", section))
+    report("run", model, err="Note: 'tolerance' of index1 has no effect with rk4; leave it out.\n")
+    report("run", model, "--integrator", "newmark")

@@ -7,7 +7,7 @@ import pytest
 
 from kinegrad.coordinates.joint import joint
 from kinegrad.dynamics.schemes import scheme_for
-from kinegrad.errors import KinegradError, SimulationError
+from kinegrad.errors import KinegradError, SimulationError, UnusedOptionWarning
 from kinegrad.kernels.formulations.runge_kutta import RK4, RK54
 from kinegrad.kernels.products import BIAS, EVALUATE, TIME
 from kinegrad.kernels.status import STEP_TOO_SMALL, TOO_MANY_STEPS
@@ -271,3 +271,33 @@ def test_gradients_converge_to_those_of_matrix_r(five_bar):
     for integrator, tolerance in ((RungeKutta4(), 1e-7), (RungeKutta54(tolerance=1e-10), 1e-7), (Newmark(), 1e-3)):
         found = gradient(simulate(five_bar, Index1(), integrator, t_end=1, step=2e-3)).matrix
         assert np.abs(found - reference).max() < tolerance * np.abs(reference).max()
+
+
+@pytest.mark.parametrize(
+    ("formulation", "integrator", "named"),
+    [
+        (Index1(tolerance=1e-9), RungeKutta4(), "'tolerance' of index1 has no effect with rk4; leave it out."),
+        (
+            Penalty(tolerance=1e-9, max_iterations=5),
+            RungeKutta54(),
+            "'tolerance' and 'max_iterations' of penalty have no effect with rk54; leave it out.",
+        ),
+        (
+            MatrixR(tolerance=1e-9, max_iterations=5),
+            RungeKutta4(),
+            "'max_iterations' of matrix-r has no effect with rk4",
+        ),
+    ],
+    ids=["index1", "penalty", "matrix-r"],
+)
+def test_options_without_effect_are_named(five_bar, formulation, integrator, named):
+    with pytest.warns(UnusedOptionWarning, match=named) as found:
+        scheme_for(five_bar, formulation, integrator)
+    assert len(found) == 1
+
+
+def test_options_with_effect_or_by_default_are_not_named(five_bar, recwarn):
+    scheme_for(five_bar, Index1(tolerance=1e-9, max_iterations=5), Newmark())
+    scheme_for(five_bar, MatrixR(tolerance=1e-9), RungeKutta4())
+    scheme_for(five_bar, Penalty(penalty=1e8), RungeKutta4())
+    assert not [w for w in recwarn if w.category is UnusedOptionWarning]
