@@ -16,6 +16,7 @@ import numpy as np
 
 from kinegrad.coordinates.joint import joint
 from kinegrad.coordinates.system import System
+from kinegrad.dynamics.schemes import SCHEMES
 from kinegrad.model.model import Model
 from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha, MatrixR, Newmark, RungeKutta4
 from kinegrad.sensitivity.gradient import labels_of
@@ -187,7 +188,9 @@ class Case:
 
     def run(self, system: System, tolerance: float, rounds: int, s=None):
         """The motion with Newton iterations of that tolerance."""
-        formulation = self.formulation.model_copy(update={"tolerance": tolerance, "max_iterations": rounds})
+        unused = SCHEMES[self.formulation.type, self.integrator.type].unused
+        tight = {"tolerance": tolerance, "max_iterations": rounds}
+        formulation = self.formulation.model_copy(update={k: x for k, x in tight.items() if k not in unused})
         return simulate(system, formulation, self.integrator, t_end=self.t_end, step=self.step, s=s)
 
 

@@ -300,4 +300,5 @@ def test_options_with_effect_or_by_default_are_not_named(five_bar, recwarn):
     scheme_for(five_bar, Index1(tolerance=1e-9, max_iterations=5), Newmark())
     scheme_for(five_bar, MatrixR(tolerance=1e-9), RungeKutta4())
     scheme_for(five_bar, Penalty(penalty=1e8), RungeKutta4())
+    gradient(simulate(five_bar, MatrixR(), RungeKutta4(), t_end=0.01))
     assert not [w for w in recwarn if w.category is UnusedOptionWarning]
