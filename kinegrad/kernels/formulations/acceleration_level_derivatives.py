@@ -28,7 +28,7 @@ from kinegrad.kernels.formulations.newmark_family import (
     predict4,
     predict_transposed4,
 )
-from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, place, seed4, stage_weights
+from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, hand_back4, place, seed4, stage_weights
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4, times4
 from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT
@@ -273,17 +273,8 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
                 plus_transposed4(C, n, n, -1.0, U, vo)
                 plus_transposed4(P, m, n, -1.0, B, qo)
                 plus_transposed4(S, m, n, -1.0, B, vo)
-                for j in range(n):
-                    x, xd = get4(qo, j), get4(vo, j)
-                    if not explicit:
-                        put4(Q[e], j, x)
-                        put4(V[e], j, xd)
-                    elif i < s:
-                        put4(YQ[i, e], j, x)
-                        put4(YV[i, e], j, xd)
-                    else:
-                        put4(Q[e], j, axpy4(1.0, x, get4(Q[e], j)))
-                        put4(V[e], j, axpy4(1.0, xd, get4(V[e], j)))
+                hand_back4(explicit, i, s, e, n, qo, YQ, Q[e])
+                hand_back4(explicit, i, s, e, n, vo, YV, V[e])
                 if not explicit:
                     predict_transposed4(family, h, n, Q[e], V[e], A_[e], X[e])
                 pull(fn, ctx, m, opts, 4 * e, used, U, B, weights)

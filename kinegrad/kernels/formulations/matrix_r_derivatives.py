@@ -39,6 +39,7 @@ from kinegrad.kernels.formulations.newmark_family import (
 from kinegrad.kernels.formulations.runge_kutta import (
     collect4,
     combine4,
+    hand_back4,
     place,
     seed4,
     stage_weights,
@@ -389,17 +390,8 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj
                     shift4(nd, 1.0, Zd[e], zd)
                     shift4(nd, 1.0, A[e], zdd)
                 cotangent4(ctx, m, S, L, b, gh, z, zd, zdd, qo, vo, ao, U, p4, v4, a4)
-                for k in range(nd):
-                    x, xd = get4(z, k), get4(zd, k)
-                    if not explicit:
-                        put4(Z[e], k, x)
-                        put4(Zd[e], k, xd)
-                    elif i < s:
-                        put4(YZ[i, e], k, x)
-                        put4(YV[i, e], k, xd)
-                    else:
-                        put4(Z[e], k, axpy4(1.0, x, get4(Z[e], k)))
-                        put4(Zd[e], k, axpy4(1.0, xd, get4(Zd[e], k)))
+                hand_back4(explicit, i, s, e, nd, z, YZ, Z[e])
+                hand_back4(explicit, i, s, e, nd, zd, YV, Zd[e])
                 if not explicit:
                     predict_transposed4(family, h, nd, Z[e], Zd[e], A[e], X[e])
                 for c in range(used):

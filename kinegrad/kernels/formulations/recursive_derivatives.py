@@ -17,10 +17,10 @@ from kinegrad.kernels.formulations.blocks import (
     right4,
 )
 from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
-from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, place, seed4, stage_weights
+from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, hand_back4, place, seed4, stage_weights
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.joint.recursive_rows import out_, right_, row_out_, row_right_
-from kinegrad.kernels.linalg import axpy4, get4, put4
+from kinegrad.kernels.linalg import get4, put4
 from kinegrad.kernels.products import FREEDOMS, LINEARISE, N_FUNCTIONS, PRODUCTS, STATUS
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
@@ -142,13 +142,8 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V):
                 plus_transposed4(C, n, n, -1.0, U, vo)
                 plus_transposed4(P, m, n, -1.0, B, qo)
                 plus_transposed4(S, m, n, -1.0, B, vo)
-                for j in range(n):
-                    if i < s:
-                        put4(YQ[i, e], j, get4(qo, j))
-                        put4(YV[i, e], j, get4(vo, j))
-                    else:
-                        put4(Q[e], j, axpy4(1.0, get4(qo, j), get4(Q[e], j)))
-                        put4(V[e], j, axpy4(1.0, get4(vo, j), get4(V[e], j)))
+                hand_back4(True, i, s, e, n, qo, YQ, Q[e])
+                hand_back4(True, i, s, e, n, vo, YV, V[e])
                 pull(fn, ctx, m, opts, 4 * e, used, U, B, weights)
         for e in range(Q.shape[0]):
             collect4(s, YQ, e, n, Q[e])

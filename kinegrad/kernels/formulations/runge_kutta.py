@@ -108,6 +108,20 @@ def collect4(count, Y, e, n, L):
 
 
 @kernel
+def hand_back4(explicit, i, s, e, n, X, Y, L):
+    """Put the adjoint X of what stage i began with, of block e, where the stages before it look: into Y for stages of this
+    step, added to L for the first of the next one.  Of an implicit step, which has no stages, it becomes L."""
+    for k in range(n):
+        x = get4(X, k)
+        if not explicit:
+            put4(L, k, x)
+        elif i < s:
+            put4(Y[i, e], k, x)
+        else:
+            put4(L, k, axpy4(1.0, x, get4(L, k)))
+
+
+@kernel
 def stage_time(t0, t1, h, c):
     """The time of a stage: t1 itself where c = 1."""
     return t1 if c == 1.0 else t0 + c * h
