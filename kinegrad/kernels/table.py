@@ -190,7 +190,7 @@ class Context:
         self.calls = None
         self._words = np.zeros((len(self.arrays), _WORDS), dtype=np.int64)
         for words, array in zip(self._words, self.arrays, strict=True):
-            words[0] = array.__array_interface__["data"][0]
+            words[0] = array.ctypes.data
             words[1 : 1 + array.ndim] = array.shape
 
     @property
