@@ -47,6 +47,7 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     throw: bool = True,
     s: np.ndarray | None = None,
+    guess: np.ndarray | None = None,
 ) -> Motion:
     """The motion of `system` from 0 to `t_end`.
 
@@ -67,6 +68,8 @@ def simulate(
         function in the model raised is raised as it is, with the motion as its attribute `motion`.
     s : array, optional
         Values of all slots in place of those of the parameters.
+    guess : array, optional
+        Coordinates from which those of the start are found, in place of what the model says.
     """
     defaults = system.model.simulation
     formulation = formulation_of(defaults.formulation if formulation is None else formulation)
@@ -77,7 +80,7 @@ def simulate(
     scheme = scheme_for(system, formulation, integrator)
     hs, stride = (None, 1) if scheme.adaptive else time_grid(t_end, step, output_step)
     work = system.workspace(s=s)
-    start(system, work, compliance=scheme.compliance)
+    start(system, work, compliance=scheme.compliance, guess=guess)
 
     final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
     number = work["q"].dtype

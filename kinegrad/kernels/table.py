@@ -188,10 +188,9 @@ class Context:
     def __init__(self, arrays):
         self.arrays = tuple(arrays)
         self.calls = None
-        self._words = np.zeros((len(self.arrays), _WORDS), dtype=np.int64)
-        for words, array in zip(self._words, self.arrays, strict=True):
-            words[0] = array.ctypes.data
-            words[1 : 1 + array.ndim] = array.shape
+        unused = (0,) * _WORDS
+        words = [(a.ctypes.data, *a.shape, *unused[1 + a.ndim :]) for a in self.arrays]
+        self._words = np.array(words, dtype=np.int64).reshape(-1, _WORDS)
 
     @property
     def pointer(self):

@@ -55,9 +55,9 @@ def wrap(x):
     return x - 2.0 * np.pi * np.round(np.real(x) / (2.0 * np.pi))
 
 
-def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0) -> None:
-    """Leaves q, v = vp, a = ap and lam of the start in the workspace."""
-    work["q"][:] = system.guess(system, work["s"].real)
+def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0, guess=None) -> None:
+    """Leaves q, v = vp, a = ap and lam of the start in the workspace; found from `guess`, or from the model's guess."""
+    work["q"][:] = system.guess(system, work["s"].real) if guess is None else guess
     work["par"][:] = 0.0
     work["par"][TIME] = t
     solve_position(system, work)

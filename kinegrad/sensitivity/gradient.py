@@ -151,6 +151,7 @@ def gradient(
             step=motion.step,
             output_step=motion.step,
             s=motion.s,
+            guess=motion.q[0],
         )
     extra = 0.0 if run is not motion else motion.cpu_s
     ds = system.directions(labels)
