@@ -136,7 +136,7 @@ class Loop:
         """Status and number of the steps first to last - 1 that were done; every state is a row of traj."""
         clock = time.thread_time()
         status, count = self.scheme.advance(
-            self.work, self.fn, self.ts[first : last + 1], self.hs[first:last], len(self.final) > 0, self.final, self.psi,
+            self.work, self.fn, self.ts[first : last + 1], self.hs[first:last], self.final, self.psi,
             self.g_last, 1, traj, iterations, flags,
         )  # fmt: skip
         if last > first:  # no steps: it only compiles, or loads, before the clock starts

@@ -74,7 +74,7 @@ class AccelerationLevelNewmark(NewmarkFamily, AccelerationLevel):
 
     explicit = False
 
-    def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
+    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         return self.kernels.simulate_newmark(
             fn, work.pointer, self.system.m, ts, hs, self.opts, self.family, self.auxiliary, self.options["max_iterations"],
             final, psi, g_last, stride, traj, iterations,

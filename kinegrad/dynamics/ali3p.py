@@ -61,7 +61,7 @@ class Ali3p(Scheme):
 class Ali3pNewmark(NewmarkFamily, Ali3p):
     """With Newmark, HHT or generalized-alpha."""
 
-    def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
+    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         return self.kernels.simulate(
             fn, work.pointer, self.system.m, ts, hs, self.opts, self.iopts, self.family, self.auxiliary, final,
             psi, g_last, stride, traj, iterations, flags,

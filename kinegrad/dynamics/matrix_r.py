@@ -224,7 +224,7 @@ class MatrixRNewmark(NewmarkFamily, MatrixR):
         if self.extended:
             row[-self.integrated :] = self.auxiliary
 
-    def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
+    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         def some_steps(first):
             return self.kernels.simulate_newmark(
                 fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, ts, hs, first, self.opts,

@@ -95,7 +95,7 @@ class RecursiveRungeKutta54(RungeKutta54, RecursiveRungeKutta):
 class RecursiveNewmark(RecursiveScheme, AccelerationLevelNewmark):
     """With Newmark, HHT or generalized-alpha, by substitution."""
 
-    def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
+    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         from kinegrad.kernels.formulations.recursive import simulate_newmark
 
         tree = self.tree(work)

@@ -26,7 +26,7 @@ class RungeKutta(Scheme):
     def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
         """Status and number of steps done; `control` is empty, or the numbers of error control (RKT-4)."""
 
-    def advance(self, work, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
+    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         return self.run(work, fn, ts, hs, np.zeros(0), final, psi, g_last, stride, traj, iterations, flags)
 
 

@@ -57,7 +57,7 @@ class Scheme(ABC):
         """Fill `row` with the state that the workspace holds."""
 
     @abstractmethod
-    def advance(self, work: Workspace, fn, ts, hs, observe, final, psi, g_last, stride, traj, iterations, flags):
+    def advance(self, work: Workspace, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         """Status and number of steps done; `traj[0]` is the state before the first of the steps."""
 
     @abstractmethod

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.kernels.formulations.blocks import ENOUGH, MOST_ROUNDS, PENALTY_FACTOR
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 
-PENALTY_FACTOR = 1e8  # size of the penalised rows against that of T
-FEWEST, MOST = 4, 12  # rounds of refinement
+FEWEST, MOST = 4, 2 + MOST_ROUNDS  # rounds of refinement, two more than a time loop makes
 TINY = 8.0 * 2.0**-52  # a pivot this part of what it was subtracted from has no correct digit
 
 
@@ -30,7 +30,7 @@ def solve_constrained(T, J, eps, R1, R2):
     if (np.abs(np.diag(LU)) <= TINY * np.abs(np.triu(LU)).max(axis=0)).any():
         return SINGULAR, X, Y
     shrinks = scale / (alpha * rows[rows > 1e-20 * rows.max()].min()) if alpha > 0.0 else 0.0
-    rounds = MOST if shrinks >= 0.1 else int(np.clip(2.0 - 12.0 / np.log10(max(shrinks, 1e-12)), FEWEST, MOST))
+    rounds = MOST if shrinks >= 0.1 else int(np.clip(2.0 + np.log(ENOUGH) / np.log(max(shrinks, ENOUGH)), FEWEST, MOST))
     for _ in range(rounds if m else 2):
         z = R2 - J @ X + eps * Y
         W, _ = solve(LU, pivots, R1 - T @ X - J.T @ Y + alpha * J.T @ z, trans=1)

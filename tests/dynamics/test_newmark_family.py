@@ -257,7 +257,7 @@ def test_rows_hold_the_whole_state(five_bar, formulation, integrator, tmp_path):
     rows, none = np.zeros_like(motion.traj[half:]), np.zeros(0)
     steps = len(motion.hs) - half
     scheme.advance(
-        work, work.functions(*scheme.needs, OBSERVE), motion.ts[half:], motion.hs[half:], False, np.zeros(0, np.bool_),
+        work, work.functions(*scheme.needs, OBSERVE), motion.ts[half:], motion.hs[half:], np.zeros(0, np.bool_),
         none, none, 1, rows, np.zeros(steps, np.int64), np.zeros(steps, np.int64),
     )  # fmt: skip
     assert np.abs(rows[1:] - motion.traj[half + 1 :]).max() < 1e-9 * np.abs(motion.traj).max()
