@@ -34,13 +34,12 @@ from kinegrad.kernels.joint.recursive import (
     TREE_ROW,
     forward_dynamics,
     inverse_dynamics,
-    run,
 )
 from kinegrad.kernels.joint.recursive_derivatives import forward_derivatives
 from kinegrad.kernels.joint.recursive_rows import CONSTRAINED, factor, rates, solve_four
-from kinegrad.kernels.products import FREEDOMS, STATUS
+from kinegrad.kernels.products import FREEDOMS, STATUS, TIME
 from kinegrad.kernels.records import NORM
-from kinegrad.kernels.table import call_from_python
+from kinegrad.kernels.table import bound, call_from_python
 
 
 def sweep_arrays(work: Workspace) -> dict[str, np.ndarray]:
@@ -97,8 +96,8 @@ class Recursive:
         self.arrays = sweep_arrays(work)
         self._context = RECURSIVE.context(self.arrays)
         self._context.calls = work.calls
-        self._pointer = self._context.pointer
-        self._a, self._tau, self._zero = self.arrays["a"], self.arrays["tau"], np.zeros_like(self.arrays["tau"])
+        self._q, self._v, self._a, self._tau, self._par = (self.arrays[k] for k in ("q", "v", "a", "tau", "par"))
+        self._zero = np.zeros_like(self._tau)
 
     @property
     def status(self) -> int:
@@ -107,22 +106,26 @@ class Recursive:
 
     def accelerations(self, q, v, tau=None, t: float = 0.0) -> np.ndarray:
         """q̈ (n,) under the forces of the model and the generalised forces `tau`; arrays in, an array out."""
-        fits = run(self._forward, self._pointer, q, v, self._zero if tau is None else tau, False, t)
-        return self._a if fits else self._misfit(q, v, tau)
+        self._run(self._forward, q, v, self._tau, self._zero if tau is None else tau, t)
+        return self._a
 
     def forces(self, q, v, a, t: float = 0.0) -> np.ndarray:
         """M a + f (n,): the generalised forces that `a` takes beyond the forces of the model."""
-        return self._tau if run(self._inverse, self._pointer, q, v, a, True, t) else self._misfit(q, v, a)
+        self._run(self._inverse, q, v, self._a, a, t)
+        return self._tau
 
     def derivatives(self, q, v, tau=None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q̈ (n,) and its derivatives (n, n) by q, by v and by `tau`."""
-        if not run(self._derivatives, self._pointer, q, v, self._zero if tau is None else tau, False, t):
-            self._misfit(q, v, tau)
+        self._run(self._derivatives, q, v, self._tau, self._zero if tau is None else tau, t)
         return self._a, self.arrays["a_q"], self.arrays["a_v"], self.arrays["a_tau"]
 
-    def _misfit(self, *arrays):
-        lengths = ", ".join(str(len(x)) for x in arrays if x is not None)
-        raise ValueError(f"the system has {len(self._a)} coordinates, the arrays given have {lengths} entries")
+    def _run(self, function, q, v, inputs, x, t):
+        """Run a function on q, v and x, which are the `inputs` a or tau."""
+        if not len(q) == len(v) == len(x) == len(inputs):
+            lengths = ", ".join(str(len(given)) for given in (q, v, x) if given is not self._zero)
+            raise ValueError(f"the system has {len(inputs)} coordinates, the arrays given have {lengths} entries")
+        self._q[:], self._v[:], inputs[:], self._par[TIME] = q, v, x, t
+        function()
 
     # --- functions, compiled when first used ---
 
@@ -140,7 +143,8 @@ class Recursive:
         return self._linked(forward_derivatives, (FORWARD,), (LOADS, LOAD_DERIVATIVES), parts)
 
     def _linked(self, function, always, with_loads, parts):
-        return linked(self.arrays, function, always + with_loads * has_loads(self.arrays), parts)
+        linked(self.arrays, function, always + with_loads * has_loads(self.arrays), parts)
+        return bound(function, self._context)
 
 
 def has_loads(arrays) -> bool:

@@ -157,6 +157,7 @@ class Workspace:
     """The arrays of one caller, by name, and the context of compiled code that points at them."""
 
     def __init__(self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool, wanted):
+        from kinegrad.kernels.lapack import LARGE, fetch
         from kinegrad.kernels.products import (
             MATRICES,
             MATRICES_OF_SCRATCH,
@@ -171,6 +172,8 @@ class Workspace:
         number = "c16" if np.iscomplexobj(s) else "f8"
         p = 0 if ds is None else len(ds)
         n, m = system.n, system.m
+        if n > LARGE:
+            fetch()
         size = {
             "n": n,
             "r": m + len(system.freedoms),

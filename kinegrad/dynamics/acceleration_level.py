@@ -56,16 +56,20 @@ class AccelerationLevel(Scheme):
         parts = {"q": traj[:, :n], "qd": traj[:, n : 2 * n], "qdd": traj[:, 2 * n : 3 * n]}
         return parts | {"lam": traj[:, 3 * n : 3 * n + m]}
 
+    def rates(self, state) -> np.ndarray:
+        """Scratch for the derivatives of the velocities and accelerations of all stages."""
+        return np.zeros((2, self.tableau.stages, *state[0].shape), state[0].dtype)
+
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
         return self.derivatives.direct(
             fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, self.opts, final,
-            traj, *state[:3], state[-1], grad,
+            traj, self.rates(state), *state[:3], state[-1], grad,
         )  # fmt: skip
 
     def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
         return self.derivatives.adjoint(
             fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, self.opts, final,
-            traj, *state[:3], state[-1],
+            traj, self.rates(state), *state[:3], state[-1],
         )  # fmt: skip
 
 
@@ -90,7 +94,7 @@ class AccelerationLevelRungeKutta(RungeKutta, AccelerationLevel):
     def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
         return self.kernels.simulate_rk(
             fn, work.pointer, self.system.m, *self.tableau, ts, hs, control, self.opts, final, psi, g_last, stride, traj,
-            evaluations,
+            evaluations, np.zeros((2, self.tableau.stages + 1, self.system.n), traj.dtype),
         )  # fmt: skip
 
 

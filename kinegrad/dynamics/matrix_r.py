@@ -78,6 +78,8 @@ class MatrixR(Scheme):
         self.parts = self.selection.partition(self.chosen, self.system.m, work["M"])
         self.arrays = self.stage.new_stage(self.system.m, self.integrated, work["M"])
         self.off = np.zeros((2, self.tableau.stages + 1, self.system.n), number)
+        self.rates = np.zeros((2, self.tableau.stages + 1, self.integrated), number)
+        self.scratch = np.zeros((4, self.integrated), number)
         self.scale = scale(self.system.lengths, work["M"].real.diagonal())
 
     def keep(self, work, row):
@@ -115,8 +117,9 @@ class MatrixR(Scheme):
 
     def reselect(self, work, below: float) -> bool:
         """Whether other independent coordinates are better at the state; they are then read from it (MR-11)."""
-        m, chosen = self.system.m, self.chosen.copy()
-        status = self.stage.best(work.pointer, m, self.scale, chosen)
+        n, m, chosen = self.system.n, self.system.m, self.chosen.copy()
+        scratch = np.zeros((m, n)), np.zeros(min(m, n)), np.zeros(n, np.int64)
+        status = self.stage.best(work.pointer, m, self.scale, *scratch, chosen)
         changed = status == OK and set(chosen) != set(self.chosen)
         if changed:
             self.chosen = chosen
@@ -147,14 +150,17 @@ class MatrixR(Scheme):
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
         return self.derivatives.direct(
             fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, final, traj,
-            *state[:3], state[-1], grad,
+            self._scratch(work, state), *state[:3], state[-1], grad,
         )  # fmt: skip
 
     def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
         return self.derivatives.adjoint(
             fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, final, traj,
-            *state[:3], state[-1],
+            self._scratch(work, state), *state[:3], state[-1],
         )  # fmt: skip
+
+    def _scratch(self, work, state):
+        return self.derivatives.new_scratch(self.system.m, self.tableau.stages, state[0], work["M"])
 
     def start_state(self, work, q, v, a):
         if (self.chosen >= 0).all():
@@ -229,7 +235,7 @@ class MatrixRNewmark(NewmarkFamily, MatrixR):
             return self.kernels.simulate_newmark(
                 fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, ts, hs, first, self.opts,
                 self.family, self.options["max_iterations"], final, psi, g_last, stride, traj, iterations, flags, self.z,
-                self.zd, self.zdd, self.auxiliary, self.chosen, self.carried, self.before,
+                self.zd, self.zdd, self.auxiliary, self.chosen, self.carried, self.before, self.scratch,
             )  # fmt: skip
 
         work["flag"][FREEDOMS] = int((self.chosen < 0).any())
@@ -246,7 +252,7 @@ class MatrixRRungeKutta(RungeKutta, MatrixR):
             return self.kernels.simulate_rk(
                 fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.tableau, ts, hs, first,
                 control, self.opts, final, psi, g_last, stride, traj, evaluations, flags, self.z, self.zd, self.zdd,
-                self.chosen, self.carried, self.before, self.off,
+                self.chosen, self.carried, self.before, self.off, self.rates, self.scratch,
             )  # fmt: skip
 
         work["flag"][FREEDOMS] = int((self.chosen < 0).any())

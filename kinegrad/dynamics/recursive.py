@@ -69,10 +69,10 @@ class RecursiveRungeKutta(RecursiveScheme, AccelerationLevelRungeKutta):
         return super().run(tree, tree.functions(fn), *rest)
 
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
-        return self._swept("direct", work, fn, ts, hs, after, final, traj, *state[:2], grad)
+        return self._swept("direct", work, fn, ts, hs, after, final, traj, self.rates(state), *state[:2], grad)
 
     def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
-        return self._swept("adjoint", work, fn, ts, hs, after, final, traj, *state[:2])
+        return self._swept("adjoint", work, fn, ts, hs, after, final, traj, self.rates(state), *state[:2])
 
     def _swept(self, method, work, fn, ts, hs, after, final, traj, *rest):
         from kinegrad.kernels.formulations import recursive_derivatives

@@ -1,173 +1,55 @@
-"""Decorators that compile kernels, the cache they are kept in, and number functions for floats and complex numbers.
+"""Decorators that compile kernels, and number functions for floats and complex numbers.
 
-This is the only module that calls Numba's decorators.  Importing kernels compiles nothing: a function is compiled, or
-loaded from the cache, when it is first called.  With ``NUMBA_DISABLE_JIT=1`` the same source runs as plain Python,
-where complex numbers pass through it (that is how the tests differentiate).
+Importing kernels compiles nothing: a function is compiled, or loaded from the folder of compiled code, when it is first
+called.  Numba is imported only when something has to be compiled.  With ``NUMBA_DISABLE_JIT=1`` the same source runs as plain
+Python, where complex numbers pass through it (that is how the tests differentiate).
 """
 
 from __future__ import annotations
 
-import contextlib
+import ctypes
 import functools
 import hashlib
 import math
 import os
-import platform
-import re
-import shutil
+import struct
 import sys
-import tempfile
 from pathlib import Path
 
-import numba
 import numpy as np
 
-from kinegrad.kernels.compiler import Compiler, Dispatcher, without_collector
+from kinegrad.kernels import store
 
-JIT: bool = not numba.config.DISABLE_JIT
+JIT: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
-_OPTIONS = {"error_model": "numpy", "nogil": True}
-# Without the runtime there is no reference counting, and an allocation in a kernel is an error when it compiles.
-_INNER = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_FOLDERS_KEPT = 3
 _announced: set[str] = set()
-
-
-# --- the cache ---------------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def fingerprint() -> str:
-    """Sixteen hexadecimal digits that change with any source of this package and with the compiler.
-
-    Numba looks at the file of a function only, so an edit in a helper's file, or of a record type, would leave
-    compiled callers with the old code.
-    """
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {platform.python_version()}".encode())
-    root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        text = path.read_bytes()
-        digest.update(f"\n{path.relative_to(root).as_posix()} {len(text)}\n".encode())
-        digest.update(text)
-    return digest.hexdigest()[:16]
-
-
-@functools.cache
-def cache_folder() -> Path:
-    """The folder of compiled code of this version of the sources; made, and marked as used now."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    base = Path(chosen) if chosen else Path(home).expanduser() / "kinegrad"
-    folder = base / f"kinegrad-{fingerprint()}"
-    return folder if _writable(folder) else _temporary_folder()
-
-
-def _writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-        os.utime(folder)
-    except OSError:
-        return False
-    return True
-
-
-def _temporary_folder() -> Path:
-    """A folder in the system's temporary one that only this user can write: compiled code is loaded from it."""
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    folder = Path(tempfile.gettempdir()) / f"kinegrad-{user}" / f"kinegrad-{fingerprint()}"
-    with contextlib.suppress(OSError):
-        folder.parent.mkdir(mode=0o700, exist_ok=True)
-        found = folder.parent.lstat()
-        private = not hasattr(os, "getuid") or (found.st_uid == user and not found.st_mode & 0o022)
-        if private and _writable(folder):
-            return folder
-    return Path(tempfile.mkdtemp(prefix="kinegrad-"))
-
-
-@contextlib.contextmanager
-def _own_cache():
-    """Numba's cache setting is ours inside the block (it is read when a decorator runs) and as before after it."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = before
-
-
-@functools.cache
-def _remove_old_folders() -> None:
-    """Delete the code of older sources, all but the folders used last."""
-    folder = cache_folder()
-    with contextlib.suppress(OSError):
-        siblings = [p for p in folder.parent.iterdir() if re.fullmatch("kinegrad-[0-9a-f]{16}", p.name) and p.is_dir()]
-        siblings.sort(key=lambda p: (p == folder, p.stat().st_mtime), reverse=True)
-        for old in siblings[_FOLDERS_KEPT:]:
-            shutil.rmtree(old, ignore_errors=True)
+_C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
 
 # --- the decorators ----------------------------------------------------------------------------------------------
 
 
-def _announce(what: str) -> None:
-    """Tell on standard error, once for each `what`, that a compilation begins."""
-    _remove_old_folders()
-    if what not in _announced and os.environ.get("KINEGRAD_QUIET", "0") in ("", "0"):
-        print(f"kinegrad: compiling {what}, once per machine (about 10 s) ...", file=sys.stderr, flush=True)
-    _announced.add(what)
-
-
-def _watch(cache, what: str) -> None:
-    """Announce each look into `cache` that finds nothing: Numba compiles right after it."""
-    load = cache.load_overload
-
-    def load_overload(signature, target):
-        found = load(signature, target)
-        if found is None:
-            _announce(what)
-        return found
-
-    cache.load_overload = load_overload
-
-
-def _dispatcher(function, **options):
-    """`function` compiled when it is called, or loaded from our cache."""
-    with _own_cache():
-        made = Dispatcher(
-            py_func=function, targetoptions={"nopython": True, **_OPTIONS, **options}, pipeline_class=Compiler
-        )
-        made.enable_caching()
-    return made
-
-
 def kernel(function):
     """`function` compiled for callers that are compiled themselves; it cannot make arrays."""
-    return _dispatcher(function, **_INNER) if JIT else function
+    return Kernel(function, inline=False) if JIT else function
 
 
 def inlined(function):
     """A kernel that is copied into its callers: for small functions of many arrays, which take longer to pass than to use."""
-    return _dispatcher(function, forceinline=True, **_INNER) if JIT else function
+    return Kernel(function, inline=True) if JIT else function
 
 
-def entry(function=None, *, what: str = "the numerical kernels", makes_arrays: bool = True):
-    """`function` compiled to be called from Python.
+def entry(function=None, *, what: str = "the numerical kernels"):
+    """`function` compiled to be called from Python with numbers, arrays and named tuples of them; it cannot make arrays.
 
     Parameters
     ----------
     what : str
         Name of the feature in the notice of a compilation, such as ``"the joint-coordinate equations"``.
-    makes_arrays : bool
-        Whether it may; one that does not needs no reference counting and compiles faster.
     """
     if function is None:
-        return functools.partial(entry, what=what, makes_arrays=makes_arrays)
-    if not JIT:
-        return function
-    compiled = _dispatcher(function, _nrt=makes_arrays, no_cfunc_wrapper=True)
-    _watch(compiled._cache, what)
-    return compiled
+        return functools.partial(entry, what=what)
+    return Entry(function, what) if JIT else function
 
 
 def cfunction(function=None, *, what: str = "the numerical kernels"):
@@ -180,38 +62,135 @@ def cfunction(function=None, *, what: str = "the numerical kernels"):
     return CFunction(function, what) if JIT else function
 
 
+def intrinsic(name: str, *parameters):
+    """An operation that kernels use and the compiler knows: `name` is a function of `kinegrad.kernels.compiler.intrinsics`."""
+    return Intrinsic(name, parameters)
+
+
+class Kernel:
+    """A function that compiled code calls; the compiler asks for its type."""
+
+    def __init__(self, function, inline: bool):
+        self.py_func, self.inline = function, inline
+        functools.update_wrapper(self, function)
+
+    @functools.cached_property
+    def _numba_type_(self):
+        from kinegrad.kernels import compiler
+
+        return compiler.type_of_kernel(self.py_func, self.inline)
+
+
+class Intrinsic:
+    """An operation of compiled code; the compiler asks for its type."""
+
+    def __init__(self, name: str, parameters):
+        self.name, self.parameters = name, parameters
+
+    @functools.cached_property
+    def _numba_type_(self):
+        from kinegrad.kernels import compiler
+
+        return compiler.type_of_intrinsic(self.name, self.parameters)
+
+
 class CFunction:
     """A function of one context pointer that compiled code calls through its address."""
 
     def __init__(self, function, what: str):
-        self.function = function
-        self.what = what
-        self.__name__ = function.__name__
-        self.__doc__ = function.__doc__
+        self.py_func, self.what = function, what
+        functools.update_wrapper(self, function)
 
     @functools.cached_property
-    def _compiled(self):
-        from numba.core.ccallback import CFunc
-
-        signature = numba.types.void(numba.types.int64)
-        compiled = CFunc(
-            self.function,
-            (signature.args, signature.return_type),
-            {},
-            {**_OPTIONS, "_nrt": False},
-            pipeline_class=Compiler,
-        )
-        with _own_cache():
-            compiled.enable_caching()
-        _watch(compiled._cache, self.what)
-        with without_collector():
-            compiled.compile()
-        return compiled
-
-    @property
     def address(self) -> int:
         """Where the machine code is, in this process."""
-        return self._compiled.address
+        return _machine_code(self.py_func, self.what, None)[0]
+
+
+class Entry:
+    """A compiled function that takes its arguments from Python as a table of words and leaves its results behind them."""
+
+    def __init__(self, function, what: str):
+        self.py_func, self.what = function, what
+        self._known: dict = {}
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments):
+        values: list = []
+        kinds = tuple([_put(argument, values) for argument in arguments])
+        if kinds not in self._known:
+            address, returns = _machine_code(self.py_func, self.what, kinds)
+            self._known[kinds] = _C_FUNCTION(address), returns
+        function, returns = self._known[kinds]
+        numbers = "".join(["d" if isinstance(value, float) else "q" for value in values])
+        words = bytearray(struct.pack(numbers + "0q", *values) + bytes(8 * len(returns)))
+        function(ctypes.addressof(ctypes.c_char.from_buffer(words)))
+        results = struct.unpack_from(returns, words, 8 * len(values))
+        return results if len(returns) > 1 else results[0] if returns else None
+
+
+def _put(argument, values: list):
+    """The kind of an argument; its words are put behind `values`.
+
+    Kinds: ``"i"``, ``"f"`` and ``"b"`` for numbers, (type, dimensions) for arrays, (class, kinds) for named tuples.
+    """
+    if isinstance(argument, np.ndarray):
+        if not argument.flags.c_contiguous:
+            raise ValueError("an array handed to compiled code must be contiguous by rows")
+        values.append(argument.__array_interface__["data"][0])
+        values.extend(argument.shape)
+        return argument.dtype.str, argument.ndim
+    if isinstance(argument, tuple):
+        return type(argument), tuple([_put(part, values) for part in argument])
+    if isinstance(argument, bool | np.bool_):
+        values.append(int(argument))
+        return "b"
+    if isinstance(argument, int | np.integer):
+        values.append(int(argument))
+        return "i"
+    if isinstance(argument, float | np.floating):
+        values.append(float(argument))
+        return "f"
+    raise TypeError(f"compiled code does not take {type(argument).__name__}")
+
+
+def _machine_code(function, what: str, kinds) -> tuple[int, str]:
+    """Address of a C function ``void(int64)`` that runs `function`, and the types of what it returns.
+
+    Without `kinds` its argument is that of `function`; with them it is the address of a table of words.
+    """
+    symbol = f"{function.__module__}.{function.__qualname__}"
+    if kinds:
+        symbol += "-" + hashlib.sha256(_spelled(kinds).encode()).hexdigest()[:8]
+    found = store.read(symbol) if _is_source(function) else None
+    if found is None:
+        from kinegrad.kernels import compiler
+
+        _announce(what)
+        found = compiler.compiled(function, kinds, symbol)
+        if _is_source(function):
+            store.write(symbol, *found)
+    code, returns = found
+    return store.load(code, symbol), returns
+
+
+def _spelled(kind) -> str:
+    if isinstance(kind, tuple):
+        return "(" + ",".join(map(_spelled, kind)) + ")"
+    return kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+def _is_source(function) -> bool:
+    """Whether a function's file counts in the fingerprint, so that its code may be kept."""
+    return Path(function.__code__.co_filename).is_relative_to(store.SOURCES)
+
+
+def _announce(what: str) -> None:
+    """Tell on standard error, once for each `what`, that a compilation begins."""
+    store.remove_old_folders()
+    if what not in _announced and os.environ.get("KINEGRAD_QUIET", "0") in ("", "0"):
+        print(f"kinegrad: compiling {what}, once per machine (about 10 s) ...", file=sys.stderr, flush=True)
+    _announced.add(what)
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------
@@ -260,6 +239,6 @@ else:
 
 
 __all__ = [
-    "JIT", "CFunction", "absolute", "acos", "asin", "atan", "atan2", "cache_folder", "cfunction", "cos", "entry",
-    "exp", "fingerprint", "inlined", "kernel", "log", "real", "record", "sin", "sqrt", "tan", "tanh",
+    "JIT", "CFunction", "Entry", "absolute", "acos", "asin", "atan", "atan2", "cfunction", "cos", "entry",
+    "exp", "inlined", "intrinsic", "kernel", "log", "real", "record", "sin", "sqrt", "tan", "tanh",
 ]  # fmt: skip

@@ -1,78 +1,68 @@
 """LAPACK factorisations called from kernels, without allocation.
 
-The routines are those that SciPy carries.  Compiled code refers to them by a symbol, which is given their address in
-this process: an address written into cached code would be wrong in the next one.
+The routines are those that SciPy carries.  Compiled code finds their addresses under a symbol: an address written into
+code that is kept would be wrong in the next process.  Importing them takes a quarter of a second, so they are fetched when a
+model is large enough to need them (`fetch`).
 
 LAPACK keeps matrices by columns, the kernels by rows, so a routine sees the transpose: what it calls the upper
 triangle is our lower one, and its rows are our columns.
 """
 
-import llvmlite.binding
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import get_cython_function_address, intrinsic
+import ctypes
+import functools
 
-from kinegrad.kernels.jit import JIT, kernel
+from kinegrad.kernels.jit import JIT, intrinsic, kernel
+
+LARGE = 40  # unknowns from which LAPACK is faster than loops
 
 _UPPER = ord("U")
-
-
-def _register(*routines: str) -> None:
-    """Give each routine the symbol that compiled code calls."""
-    from scipy.__config__ import CONFIG
-
-    if CONFIG["Build Dependencies"]["blas"].get("cython blas ilp64", False):
-        raise ImportError("this SciPy has a LAPACK with 64-bit integers; install one with 32-bit integers, as on PyPI")
-    for name in routines:
-        llvmlite.binding.add_symbol(_symbol(name), get_cython_function_address("scipy.linalg.cython_lapack", name))
+_words = {name: ctypes.c_int64(0) for name in ("dpotrf", "dgetrf")}
 
 
 def _symbol(routine: str) -> str:
     return f"kinegrad_lapack_{routine}"
 
 
-def _caller(routine: str):
-    """A function of a tuple of arguments, for kernels: the `info` of a routine.
+@functools.cache
+def fetch() -> None:
+    """Make the routines known to compiled code."""
+    from scipy.__config__ import CONFIG
+    from scipy.linalg import cython_lapack
 
-    Whole numbers go by reference as 32 bits, arrays as the address of their data, a character as its code (it is the
-    first byte of the 32 bits).
-    """
+    if CONFIG["Build Dependencies"]["blas"].get("cython blas ilp64", False):
+        raise ImportError("this SciPy has a LAPACK with 64-bit integers; install one with 32-bit integers, as on PyPI")
+    for name, word in _words.items():
+        word.value = _address(cython_lapack.__pyx_capi__[name])
 
-    @intrinsic
-    def run(typing, arguments):
-        def generate(context, builder, signature, args):
-            int32, byte = ir.IntType(32), ir.IntType(8).as_pointer()
-            pointers = []
-            for k, kind in enumerate(arguments):
-                value = builder.extract_value(args[0], k)
-                if isinstance(kind, types.Array):
-                    where = context.make_array(kind)(context, builder, value).data
-                else:
-                    where = cgutils.alloca_once(builder, int32)
-                    builder.store(builder.trunc(value, int32), where)
-                pointers.append(builder.bitcast(where, byte))
-            info = cgutils.alloca_once_value(builder, int32(0))
-            pointers.append(builder.bitcast(info, byte))
-            signature = ir.FunctionType(ir.VoidType(), [byte] * len(pointers))
-            builder.call(cgutils.get_or_insert_function(builder.module, signature, _symbol(routine)), pointers)
-            return builder.sext(builder.load(info), ir.IntType(64))
 
-        return types.int64(arguments), generate
-
-    return run
+def _address(capsule) -> int:
+    name = ctypes.pythonapi.PyCapsule_GetName
+    name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return pointer(capsule, name(capsule))
 
 
 if JIT:
-    _register("dpotrf", "dgetrf")
-_dpotrf = _caller("dpotrf")
-_dgetrf = _caller("dgetrf")
+    from llvmlite.binding import add_symbol
+
+    for _name, _word in _words.items():
+        add_symbol(_symbol(_name), ctypes.addressof(_word))
+
+_dpotrf, _dgetrf = (intrinsic("address_at", _symbol(name)) for name in ("dpotrf", "dgetrf"))
+_run = intrinsic("call_fortran")
+
+
+@kernel
+def serves(n):
+    """Whether LAPACK is there and worth calling for n unknowns."""
+    return n > LARGE and _dpotrf() != 0
 
 
 @kernel
 def potrf(A, n):
     """0 when A's lower triangle became L of A = L Lᵀ, positive when A is not positive definite."""
-    return _dpotrf((_UPPER, n, A, A.shape[1]))
+    return _run(_dpotrf(), (_UPPER, n, A, A.shape[1]))
 
 
 @kernel
@@ -81,7 +71,7 @@ def getrf(A, n, pivots):
 
     U has a unit diagonal.  Q swaps column k with column pivots[k] (int32) for k = 0, 1, ...
     """
-    info = _dgetrf((n, n, A, A.shape[1], pivots))
+    info = _run(_dgetrf(), (n, n, A, A.shape[1], pivots))
     for k in range(n):
         pivots[k] -= 1
     return info

@@ -1,7 +1,7 @@
 """Dense factorisations and solves without allocation, for systems of a few to a few hundred unknowns.
 
 Matrices are kept by rows.  Right-hand sides go four at a time, as (n, 4) arrays of which the last index is contiguous:
-a row of them is one vector of the machine (`kinegrad.kernels.lanes`).  Factors overwrite the matrix.  Beyond `LAPACK_FROM`
+a row of them is one vector of the machine (`kinegrad.kernels.lanes`).  Factors overwrite the matrix.  Beyond `LARGE`
 unknowns LAPACK computes them, in the same storage, so the solves need not know.  (Solves by `dtrsm` were measured too:
 they gain nothing below 64 unknowns.)  The transpose is the plain one: a complex step passes through every function
 when it runs uncompiled, and pivots are chosen by real parts.
@@ -11,12 +11,11 @@ from math import isfinite
 
 import numpy as np
 
-from kinegrad.kernels.jit import JIT, entry, inlined, kernel, real, sqrt
+from kinegrad.kernels.jit import JIT, inlined, kernel, real, sqrt
 from kinegrad.kernels.lanes import load4, spread4, store4
-from kinegrad.kernels.lapack import getrf, potrf
+from kinegrad.kernels.lapack import getrf, potrf, serves
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 
-LAPACK_FROM = 41
 _TINY = 8.0 * 2.0**-52  # a pivot this part of what it was subtracted from has no correct digit
 
 
@@ -86,7 +85,7 @@ def ldlt(A, d):
     half and the upper triangle of A being scratch.  There is no pivoting: A is definite, or nearly so.
     """
     n = A.shape[0]
-    if JIT and n >= LAPACK_FROM and _ldlt_lapack(A, d):
+    if JIT and serves(n) and _ldlt_lapack(A, d):
         return _diagonal_status(d, n)
     for j in range(n):
         for k in range(j):
@@ -195,7 +194,7 @@ def lu(A, pivots):
     Pivots are sought along a row, which is contiguous here.
     """
     n = A.shape[0]
-    if JIT and n >= LAPACK_FROM:
+    if JIT and serves(n):
         getrf(A, n, pivots)
         for i in range(n):
             status = _row_status(A, i)
@@ -449,9 +448,10 @@ def reflect(A, tau, k, b):
         b[i] -= A[i, k] * s
 
 
-@entry(what="the simulation kernels")
 def least_squares(A, B, tolerance):
     """The X of least norm among those that minimise |A X − B|, and the rank of A  (LIN-5).
+
+    For complex numbers, so with the compiler switched off: `numpy.linalg.lstsq` conjugates where transposes are meant.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def worst(J, m, n, x, c):
     return largest
 
 
-@entry(what="the simulation kernels", makes_arrays=False)
+@entry(what="the simulation kernels")
 def replay(fn, ctx, m, t, q, qd, qdd, lam, markers, energy, violation):
     """Fill markers (k, markers, 3, 3): x, xd, xdd; energy (k, 3); violation (k, 3): |Phi|, |Phid|, |Phidd|."""
     mk, par, flag, J, Phi = mk_(ctx), par_(ctx), flag_(ctx), J_(ctx), Phi_(ctx)

@@ -27,13 +27,8 @@ import functools
 from types import SimpleNamespace
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
-from numba.np.numpy_support import from_dtype
 
-from kinegrad.kernels.jit import JIT
+from kinegrad.kernels.jit import JIT, intrinsic
 
 _WORDS = 4  # an array in the table: its address and up to three extents
 
@@ -50,10 +45,12 @@ def addresses(functions):
 
 def call_from_python(function, context):
     """Run one function of a table on a context, outside compiled code."""
-    if JIT:
-        _callable(function.address)(context.pointer)
-    else:
-        function(context)
+    bound(function, context)()
+
+
+def bound(function, context):
+    """A function of a table on a context, as a Python function of nothing."""
+    return functools.partial(_callable(function.address) if JIT else function, context.pointer)
 
 
 @functools.cache
@@ -65,46 +62,11 @@ _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
 
 if JIT:
-
-    @intrinsic
-    def call(typing, address, ctx):
-        """Run the C function ``void(int64)`` at `address` on a context."""
-
-        def generate(context, builder, signature, args):
-            function = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
-            builder.call(builder.inttoptr(args[0], function.as_pointer()), [args[1]])
-            return context.get_dummy_value()
-
-        return types.void(types.int64, types.int64), generate
+    call = intrinsic("call")
 
     def viewer(index, dtype, ndim):
         """A function of a context, for kernels: array number `index`, as a view that owns nothing."""
-        array = types.Array(from_dtype(np.dtype(dtype)), ndim, "C")
-
-        @intrinsic
-        def view(typing, ctx):
-            def generate(context, builder, signature, args):
-                word = ir.IntType(64)
-                table = builder.inttoptr(args[0], word.as_pointer())
-                words = [builder.load(builder.gep(table, [word(_WORDS * index + k)])) for k in range(1 + ndim)]
-                size = word(context.get_abi_sizeof(context.get_data_type(array.dtype)))
-                strides = [size]
-                for extent in reversed(words[2:]):
-                    strides.insert(0, builder.mul(strides[0], extent))
-                result = context.make_array(array)(context, builder)
-                populate_array(
-                    result,
-                    data=builder.inttoptr(words[0], result.data.type),
-                    shape=words[1:],
-                    strides=strides,
-                    itemsize=size,
-                    meminfo=None,
-                )
-                return result._getvalue()
-
-            return array(types.int64), generate
-
-        return view
+        return intrinsic("view", index, dtype, ndim, _WORDS)
 
 else:
 
@@ -189,7 +151,7 @@ class Context:
         self.arrays = tuple(arrays)
         self.calls = None
         unused = (0,) * _WORDS
-        words = [(a.ctypes.data, *a.shape, *unused[1 + a.ndim :]) for a in self.arrays]
+        words = [(a.__array_interface__["data"][0], *a.shape, *unused[1 + a.ndim :]) for a in self.arrays]
         self._words = np.array(words, dtype=np.int64).reshape(-1, _WORDS)
 
     @property

@@ -144,7 +144,7 @@ def run_tape(code, n, r):
     run_tape_at(code, 0, n, r, 0)
 
 
-@entry(what="the simulation kernels", makes_arrays=False)
+@entry(what="the simulation kernels")
 def run_tape_entry(code, n, r):
     """`run_tape`, to be called from Python."""
     run_tape_at(code, 0, n, r, 0)

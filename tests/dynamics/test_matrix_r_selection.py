@@ -37,22 +37,30 @@ def exact():
 
 
 @entry
+def _best(J, m, scale, A, tau, places, chosen):
+    return choose(J, m, scale, A, tau, places, chosen)
+
+
 def best(J, count, scale):
     """The coordinates chosen for a constraint matrix."""
     m, n = J.shape
     chosen = np.zeros(count, np.int64)
-    choose(J, m, scale, np.zeros((m, n)), np.zeros(min(m, n)), np.zeros(n, np.int64), chosen)
+    _best(J, m, scale, np.zeros((m, n)), np.zeros(min(m, n)), np.zeros(n, np.int64), chosen)
     return chosen
 
 
 @entry
+def _assessed(S, J, m, R, b, scale):
+    factorise(S, J)
+    basis(S, m, R, b, 1)
+    return quality(S, m, J, R, scale)
+
+
 def assessed(J, chosen, scale):
     """Quality and R of a selection for a constraint matrix."""
     m, n = J.shape
     S, R = partition(chosen, m, np.zeros((n, n))), np.zeros((len(chosen), n))
-    factorise(S, J)
-    basis(S, m, R, np.zeros(m + len(chosen)), 1)
-    return quality(S, m, J, R, scale), R
+    return _assessed(S, J, m, R, np.zeros(m + len(chosen)), scale), R
 
 
 def selected(J, chosen, scale):

@@ -5,12 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kinegrad.kernels import jit
+from kinegrad.kernels import jit, store
 from kinegrad.kernels.jit import JIT, absolute, atan2, entry, real, record, sqrt, tanh
 from kinegrad.kernels.status import WORDS
 
@@ -38,15 +37,21 @@ def twice(x):
     return 2.0 * x
 """
 USE = "from mini.main import *; print(run(3.0), run_again(3.0), nothing.address > 0)"
+NUMBA_IS_THERE = "; import sys; print('numba' in sys.modules)"
 
 
 class Mini:
-    """A package with its own copy of the decorators, used in processes of its own."""
+    """A package with its own copy of the decorators and of the compiler, used in processes of its own."""
 
     def __init__(self, folder: Path):
         self.folder, self.package, self.cache = folder, folder / "mini", folder / "cache"
-        self.package.mkdir()
-        shutil.copy(jit.__file__, self.package / "jit.py")
+        shutil.copytree(
+            store.SOURCES / "compiler", self.package / "compiler", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        for name in ("jit", "store", "lapack"):
+            shutil.copy(store.SOURCES / f"{name}.py", self.package)
+        for path in self.package.rglob("*.py"):
+            path.write_text(path.read_text().replace("kinegrad.kernels", "mini"))
         self.write("__init__", "")
         self.write("main", MAIN)
         self.write("helper", HELPER)
@@ -100,35 +105,68 @@ def test_notice_once_on_a_miss_none_on_a_hit_and_an_edited_helper_is_seen(mini):
 
 def test_quiet_and_a_temporary_cache_when_the_folder_cannot_be_written(mini):
     (mini.folder / "file").touch()
-    show = USE + "; from mini import jit; print(jit.cache_folder())"
+    show = USE + "; from mini import store; print(store.cache_folder())"
     variables = {"NUMBA_CACHE_DIR": str(mini.folder / "file" / "cache"), "TMPDIR": str(mini.folder)}
     out, err = mini.run(show, KINEGRAD_QUIET="1", **variables)
     first, folder = out.splitlines()
     assert (first, err) == ("6.0 7.0 True", "")
     assert Path(folder).is_relative_to(mini.folder)
-    assert [*Path(folder).rglob("*.nbi")]
+    assert len([*Path(folder).glob("*.o")]) == 3
 
 
 def test_default_folder_is_the_users_cache(mini):
-    show = "from mini import jit; print(jit.cache_folder())"
+    show = "from mini import store; print(store.cache_folder())"
     out, _ = mini.run(show, NUMBA_CACHE_DIR="", XDG_CACHE_HOME=str(mini.folder / "xdg"))
     assert re.fullmatch(r"kinegrad-[0-9a-f]{16}", Path(out).name)
     assert Path(out).parent == mini.folder / "xdg" / "kinegrad"
 
 
-def test_importing_kernels_compiles_nothing_and_sets_no_option(mini):
-    source = (
-        "import numba; before = numba.config.CACHE_DIR\n"
-        "import mini.main\n"
-        "assert numba.config.CACHE_DIR == before\n"
-        "print(mini.main.run.signatures, '_compiled' in vars(mini.main.nothing))"
+def test_importing_kernels_compiles_nothing(mini):
+    out, err = mini.run(
+        "import mini.main as m, sys; print(m.run._known, 'address' in vars(m.nothing), 'numba' in sys.modules)"
     )
-    out, err = mini.run(source)
-    assert (out, err) == ("[] False", "")
+    assert (out, err) == ("{} False False", "")
+
+
+def test_a_process_that_finds_its_code_needs_no_numba(mini):
+    assert mini.run(USE + NUMBA_IS_THERE)[0] == "6.0 7.0 True\nTrue"
+    assert mini.run(USE + NUMBA_IS_THERE)[0] == "6.0 7.0 True\nFalse"
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda code: code[:-100], lambda code: b"", lambda code: code[:200] + b"x" + code[201:]]
+)
+def test_a_damaged_file_is_compiled_anew(mini, damage):
+    mini.run()
+    for path in mini.cache.rglob("*.o"):
+        path.write_bytes(damage(path.read_bytes()))
+    out, err = mini.run()
+    assert out == "6.0 7.0 True"
+    assert notices(err) == ["the mini package", "a C function"]
+    assert mini.run() == ("6.0 7.0 True", "")
+
+
+def test_kept_code_finds_lapack_wherever_it_is(mini):
+    """The second process runs the code of the first, with the routines at other addresses."""
+    mini.write(
+        "main",
+        "from mini.jit import entry\n"
+        "from mini.lapack import fetch, potrf, serves\n"
+        "@entry\ndef there(n):\n    return serves(n)\n"
+        "@entry\ndef factor(A):\n    return potrf(A, A.shape[0])\n",
+    )
+    use = (
+        "import numpy as np; from mini.main import *; before = there(100); fetch(); A = np.diag([4.0, 9.0])\n"
+        "print(before, there(40), there(41), factor(A), A.diagonal())"
+    )
+    for compiled in (1, 0):
+        out, err = mini.run(use)
+        assert out == "0 0 1 0 [2. 3.]"
+        assert len(notices(err)) == compiled
 
 
 def test_the_fingerprint_counts_every_source_and_its_name(mini):
-    show = "from mini import jit; print(jit.fingerprint())"
+    show = "from mini import store; print(store.fingerprint())"
     seen = {mini.run(show)[0]}
     mini.write("helper", HELPER + "\n")
     seen.add(mini.run(show)[0])
@@ -136,10 +174,6 @@ def test_the_fingerprint_counts_every_source_and_its_name(mini):
     shutil.move(mini.package / "helper.py", mini.package / "deeper" / "helper.py")
     seen.add(mini.run(show)[0])
     assert len(seen) == 3
-
-
-def test_numba_options_are_left_alone():
-    assert os.environ.get("NUMBA_CACHE_DIR", "") == numba.config.CACHE_DIR
 
 
 def test_record_replaces_numbers_only():

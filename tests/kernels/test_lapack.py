@@ -1,16 +1,17 @@
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kinegrad.kernels.jit import JIT, entry
-from kinegrad.kernels.lapack import getrf, potrf
+from kinegrad.kernels.lapack import fetch, getrf, potrf
 from kinegrad.kernels.linalg import ldlt, lu
 
 pytestmark = pytest.mark.skipif(not JIT, reason="LAPACK is called by compiled code only")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def lapack():
+    fetch()
 
 
 @entry
@@ -65,29 +66,3 @@ def test_lu_equals_the_loops_and_restores_the_matrix(n):
 def test_not_positive_definite_is_told():
     A = np.diag([1.0, -1.0])
     assert both_symmetric(A.copy(), np.zeros(4), A)[1] == 2
-
-
-SCRIPT = """
-import numpy as np
-from test_linalg import solve_general
-for n in (40, 64):
-    A = np.eye(n) + 0.1
-    X = A @ np.ones((n, 4))
-    assert solve_general(A.copy(), X, X.copy()) == 0
-    assert abs(X - 1.0).max() < 1e-13
-print("fine")
-"""
-
-
-def test_cached_code_finds_the_routines(tmp_path):
-    """The second process runs the code of the first, with the routines at other addresses."""
-    env = {
-        **os.environ,
-        "NUMBA_CACHE_DIR": str(tmp_path),
-        "PYTHONPATH": os.path.dirname(__file__),
-        "KINEGRAD_QUIET": "0",
-    }
-    for notices in (1, 0):
-        done = subprocess.run([sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, timeout=300)
-        assert done.stdout == "fine\n", done.stderr
-        assert done.stderr.count("compiling") == notices

@@ -5,7 +5,7 @@ slots; tape 2 gives x.  So a tape that wants derivatives has the chain rule in i
 """
 
 from kinegrad.kernels.elements.layout import ELEMENTS, LAW_CALL, link, part
-from kinegrad.kernels.jit import JIT, cfunction, kernel
+from kinegrad.kernels.jit import JIT, cfunction, intrinsic, kernel
 from kinegrad.kernels.tape import run_tape_at
 
 callback_, call_x_, call_y_, code_, const_, job_, outs_, reg_ = ELEMENTS.viewers(
@@ -20,25 +20,7 @@ FN, NA, NC, CODE, CODE_END, CONST, CONST_END, OUT, FIRST, EXACT = range(10)
 N_JOB = 10
 
 if JIT:
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic
-
-    @intrinsic
-    def _call(typing, address, x, exact, y):
-        """Run ``void(const double *x, int64 exact, double *y)`` at `address`."""
-
-        def generate(context, builder, signature, args):
-            pointer, word = ir.IntType(8).as_pointer(), ir.IntType(64)
-            data = [
-                builder.bitcast(context.make_array(signature.args[k])(context, builder, args[k]).data, pointer)
-                for k in (1, 3)
-            ]
-            function = ir.FunctionType(ir.VoidType(), [pointer, word, pointer])
-            builder.call(builder.inttoptr(args[0], function.as_pointer()), [data[0], args[2], data[1]])
-            return context.get_dummy_value()
-
-        return types.void(types.int64, x, types.int64, y), generate
+    _call = intrinsic("call_law")
 
     @kernel
     def invoke(ctx, number, exact):

@@ -11,8 +11,6 @@ Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of 
 that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 """
 
-import numpy as np
-
 from kinegrad.kernels.formulations.blocks import observe_state, observe_step, projection_rounds, rounds_for
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.runge_kutta import (
@@ -34,6 +32,7 @@ from kinegrad.kernels.table import call
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
 (lam_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
+(L_, d_, r_, w_, qt_, vt_, weights_) = PRODUCTS.viewers(*"T_lu d r w qt vt weights".split())
 
 # options: ε, Ω², 2ξΩ, and the tolerance of Newton's method
 COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE = range(4)
@@ -165,17 +164,18 @@ def stages(fn, ctx, m, A, b, c, t, t1, h, opts, q0, v0, KV, KA, g_step, row, kee
 
 
 @entry(what="the simulation kernels")
-def simulate_rk(fn, ctx, m, A, b, c, error, ts, hs, control, opts, final, psi, g_last, stride, traj, evaluations):
+def simulate_rk(
+    fn, ctx, m, A, b, c, error, ts, hs, control, opts, final, psi, g_last, stride, traj, evaluations, rates
+):
     """Status and number of steps done, from the state in the context and the integrands g_last there.
 
     Without `control` through the steps hs.  With it (t_end, error allowed, interval of outputs or 0, step to try, last
-    error) steps are chosen (RKT-4), hs and ts[1:] are filled until t_end or their end, and control is carried on.
+    error) steps are chosen (RKT-4), hs and ts[1:] are filled until t_end or their end, and control is carried on.  `rates`
+    (2, stages + 1, n) is scratch.
     """
-    flag, g, q, v, a, lam, M = flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), M_(ctx)
-    par, n, s, dt = par_(ctx), q.shape[0], b.shape[0], M.dtype
-    L, d, r, w = np.zeros((n, n), dt), np.zeros(2 * n, dt), np.zeros(m, dt), np.zeros(n, dt)
-    KV, KA, g_step = np.zeros((s + 1, n), dt), np.zeros((s + 1, n), dt), np.zeros(psi.shape[0], dt)
-    q0, v0 = np.zeros(n, dt), np.zeros(n, dt)
+    flag, g, q, v, a, lam = flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
+    par, n, s, KV, KA = par_(ctx), q.shape[0], b.shape[0], rates[0], rates[1]
+    L, d, r, w, q0, v0, g_step = L_(ctx), d_(ctx), r_(ctx), w_(ctx), qt_(ctx), vt_(ctx), weights_(ctx)
     chosen = control.shape[0] > 0
     flag[FREEDOMS] = 0
     par[WK] = 0.0
@@ -233,9 +233,8 @@ def simulate_newmark(
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, f, lam, M, K = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx), M_(ctx), K_(ctx)
     Phi, Phi_t, bias, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), J_(ctx)[:m]
-    n, dt, eps, tol = q.shape[0], M.dtype, opts[COMPLIANCE], opts[TOLERANCE]
-    L, d, r, w = np.zeros((n, n), dt), np.zeros(2 * n, dt), np.zeros(m, dt), np.zeros(n, dt)
-    qt, vt = np.zeros(n, dt), np.zeros(n, dt)
+    n, eps, tol = q.shape[0], opts[COMPLIANCE], opts[TOLERANCE]
+    L, d, r, w, qt, vt = L_(ctx), d_(ctx), r_(ctx), w_(ctx), qt_(ctx), vt_(ctx)
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]

@@ -7,8 +7,6 @@ what β and γ are multiplied by with HHT and generalized-alpha):
     T = M + γh C + βh² R_q,  G = Phi_q + γh Psi_v + βh² Psi_q
 """
 
-import numpy as np
-
 from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, STIFFNESS, solver
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
@@ -42,6 +40,10 @@ from kinegrad.kernels.table import call
 (M_, C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
     *"M C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
 )
+(Psi_a_, Psi_v_, Psi_w_, Psi_z_, T_, T_lu_, pivots_, weights_) = PRODUCTS.viewers(
+    *"Psi_a Psi_v Psi_w Psi_z T T_lu T_pivots weights".split()
+)
+(r1_, x4_, w4_, U4_, H4_, E4_, r2_, y4_, z4_, B4_) = PRODUCTS.viewers(*"r1 x4 w4 U4 H4 E4 r2 y4 z4 B4".split())
 
 
 @kernel
@@ -132,31 +134,22 @@ def pull(fn, ctx, m, opts, first, used, U, B, weights):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, Q, V, A_, X, grad):
+def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, rates, Q, V, A_, X, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4).
 
     Q, V, A_, X (blocks, n, 4) hold the derivatives of q, v, a and of the auxiliary acceleration (with Newmark's method the
     same array as A_) by the directions at row 0 and leave with those at the end; A_ and X are not used by Runge-Kutta
-    methods.  grad (o, p) gains the objectives of rows 1 on (Newmark), or of all stages.
+    methods.  grad (o, p) gains the objectives of rows 1 on (Newmark), or of all stages.  `rates` (2, stages, blocks, n, 4) is
+    scratch.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
     R_z, Phi_z, Phid_z, Phidd_z = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
     g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
-    n, p, no, dt = q.shape[0], grad.shape[1], g.shape[0], M.dtype
-    J, S, G, P = np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, R_z.shape[1]), dt)
-    T, A, pivots = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros(n, np.int32)
-    r1, w, r2, y, z = (
-        np.zeros((n, 4), dt),
-        np.zeros((n, 4), dt),
-        np.zeros((m, 4), dt),
-        np.zeros((m, 4), dt),
-        np.zeros((m, 4), dt),
-    )
-    qk, vk, ak = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    s = rb.shape[0]
-    KV, KA = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
-    weights = np.zeros(no)
+    n, p, no, s, KV, KA = q.shape[0], grad.shape[1], g.shape[0], rb.shape[0], rates[0], rates[1]
+    J, S, G, P, T, A, pivots = Psi_a_(ctx), Psi_v_(ctx), Psi_w_(ctx), Psi_z_(ctx), T_(ctx), T_lu_(ctx), pivots_(ctx)
+    r1, w, r2, y, z = r1_(ctx), w4_(ctx), r2_(ctx), y4_(ctx), z4_(ctx)
+    qk, vk, ak, weights = x4_(ctx), H4_(ctx), E4_(ctx), weights_(ctx)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
@@ -212,25 +205,21 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, Q, V, A_, X):
+def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, rates, Q, V, A_, X):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (IDX-5).
 
     Q, V, A_, X (blocks, n, 4), a column an objective: adjoints of q, v, a and, as in `direct`, of the auxiliary
-    acceleration at the end of the segment, then at its beginning.
+    acceleration at the end of the segment, then at its beginning.  `rates` is scratch as in `direct`.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
     R_z, Phi_z, Phid_z, Phidd_z = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
     g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
-    n, no, dt = q.shape[0], g.shape[0], M.dtype
-    J, S, G, P = np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, n), dt), np.zeros((m, R_z.shape[1]), dt)
-    T, A, pivots = np.zeros((n, n), dt), np.zeros((n, n), dt), np.zeros(n, np.int32)
-    r1, w, U = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    zero, B, z = np.zeros((m, 4), dt), np.zeros((m, 4), dt), np.zeros((m, 4), dt)
-    qo, vo, ao = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    s = rb.shape[0]
-    YQ, YV = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
-    weights = np.zeros(no)
+    n, no, s, YQ, YV = q.shape[0], g.shape[0], rb.shape[0], rates[0], rates[1]
+    J, S, G, P, T, A, pivots = Psi_a_(ctx), Psi_v_(ctx), Psi_w_(ctx), Psi_z_(ctx), T_(ctx), T_lu_(ctx), pivots_(ctx)
+    r1, w, U, zero, B, z = r1_(ctx), w4_(ctx), U4_(ctx), r2_(ctx), B4_(ctx), z4_(ctx)
+    qo, vo, ao, weights = x4_(ctx), H4_(ctx), E4_(ctx), weights_(ctx)
+    clear4(zero)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     no_covectors(ctx)
     flag[FREEDOMS] = 0

@@ -173,7 +173,7 @@ def load(row, q, v, a, vp, ap, dv, da, lam, sv, sa, m):
         sa[l] = row[5 * n + 2 * m + l]
 
 
-@entry(what="the simulation kernels", makes_arrays=False)
+@entry(what="the simulation kernels")
 def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_last, stride, traj, iterations, flags):
     """Status and number of steps done: from the state in the context and the auxiliary acceleration through the steps hs.
 
@@ -337,7 +337,7 @@ def linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj):
     return status, al, step_rounds(M, Phi, m, n, al), rounds_p
 
 
-@entry(what="the sensitivity kernels", makes_arrays=False)
+@entry(what="the sensitivity kernels")
 def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, Acc, X, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (ALI-3).
 
@@ -389,7 +389,7 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
     return OK, hs.shape[0]
 
 
-@entry(what="the adjoint kernels", makes_arrays=False)
+@entry(what="the adjoint kernels")
 def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, Acc, X):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (ALI-4).
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinegrad.kernels.formulations.blocks import clear4
-from kinegrad.kernels.jit import entry, inlined, kernel, sqrt
+from kinegrad.kernels.jit import inlined, kernel, sqrt
 from kinegrad.kernels.linalg import axpy4, get4, ldlt, put4, qr
 from kinegrad.kernels.status import OK, SINGULAR
 
@@ -36,26 +36,42 @@ class Partition(NamedTuple):
     w4: np.ndarray
 
 
-@entry(what="the simulation kernels")
 def partition(chosen, m, like):
     """The partition with the independent coordinates `chosen`, or MEASURED; `like` is an (n, n) array of its numbers."""
-    n, nd = like.shape[0], chosen.shape[0]
-    order = np.zeros(n, np.int64)
-    nu = arrange(chosen, order)
-    rows = m + nd if nu == n else m
-    G, P, N = np.zeros((rows, n), like.dtype), np.zeros((rows, nu), like.dtype), np.zeros((nu, nu), like.dtype)
-    d, w4 = np.zeros(2 * nu, like.dtype), np.zeros((max(rows, nu), 4), like.dtype)
+    measured = len(chosen) == 0 or chosen[0] == MEASURED
+    unknown = np.setdiff1d(np.arange(len(like)), [] if measured else chosen)
+    order = np.concatenate([unknown, [] if measured else chosen]).astype(np.int64)
+    return _partition(order, len(unknown), m + measured * len(chosen), like.dtype)
+
+
+def partitions(nd, m, like):
+    """Two partitions with nd independent coordinates, for `arranged`: MEASURED, and any ones."""
+    n = len(like)
+    return tuple(_partition(np.arange(n), nu, m + nd * (nu == n), like.dtype) for nu in (n, n - nd))
+
+
+def _partition(order, nu, rows, number):
+    n = len(order)
+    G, P, N = np.zeros((rows, n), number), np.zeros((rows, nu), number), np.zeros((nu, nu), number)
+    d, w4 = np.zeros(2 * nu, number), np.zeros((max(rows, nu), 4), number)
     return Partition(order, nu, rows, np.zeros(1, np.int64), G, P, N, d, w4)
 
 
 @kernel
+def arranged(both, chosen):
+    """The one of two `partitions` that fits `chosen`, for just these coordinates, and nothing computed yet."""
+    S = both[0]
+    if chosen.shape[0] > 0 and chosen[0] != MEASURED:
+        S = both[1]
+        arrange(chosen, S.order)
+    S.ready[0] = 0
+    return S
+
+
+@kernel
 def arrange(chosen, order):
-    """Number of unknowns; order = the unknown coordinates, then the chosen ones."""
+    """order = the unknown coordinates, then the chosen ones."""
     n, nd = order.shape[0], chosen.shape[0]
-    if nd == 0 or chosen[0] == MEASURED:
-        for i in range(n):
-            order[i] = i
-        return n
     k = 0
     for i in range(n):
         if not contains(chosen, nd, i):
@@ -63,7 +79,6 @@ def arrange(chosen, order):
             k += 1
     for i in range(nd):
         order[k + i] = chosen[i]
-    return k
 
 
 @kernel

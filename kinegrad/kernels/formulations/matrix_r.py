@@ -67,12 +67,11 @@ class Stage(NamedTuple):
     y: np.ndarray
 
 
-@entry(what="the simulation kernels")
 def new_stage(m, nd, like):
     """The arrays of a stage; `like` is an (n, n) array of its numbers."""
-    n, dt = like.shape[0], like.dtype
-    R, MR, D, dd = np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, nd), dt), np.zeros(2 * nd, dt)
-    return Stage(R, MR, D, dd, np.zeros(m + nd, dt), np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt))
+    n = len(like)
+    sizes = (nd, n), (nd, n), (nd, nd), 2 * nd, m + nd, n, n, n
+    return Stage(*(np.zeros(size, like.dtype) for size in sizes))
 
 
 @inlined
@@ -230,10 +229,12 @@ def get_state(ctx, state):
 
 
 @entry(what="the choice of independent coordinates")
-def best(ctx, m, scale, chosen):
-    """Status; chosen = the best independent coordinates at the position of the context (MR-11)."""
-    n = scale.shape[0]
-    return choose(J_(ctx), m, scale, np.zeros((m, n)), np.zeros(min(m, n)), np.zeros(n, np.int64), chosen)
+def best(ctx, m, scale, A, tau, places, chosen):
+    """Status; chosen = the best independent coordinates at the position of the context (MR-11).
+
+    A (m, n), tau (min(m, n)) and places (n) are scratch.
+    """
+    return choose(J_(ctx), m, scale, A, tau, places, chosen)
 
 
 @entry(what="the choice of independent coordinates")

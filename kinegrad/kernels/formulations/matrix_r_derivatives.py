@@ -20,11 +20,12 @@ from kinegrad.kernels.formulations.blocks import (
     shift4,
 )
 from kinegrad.kernels.formulations.independent import (
+    arranged,
     basis,
     factorise,
     is_measured,
     load_chosen,
-    partition,
+    partitions,
     solve1,
     solve4,
     transposed4,
@@ -56,6 +57,7 @@ from kinegrad.kernels.table import call
 )
 (lam_, sv_, sa_, yp_, yv_, ya_, M_, C_) = PRODUCTS.viewers(*"lam sv sa yp yv ya M C".split())
 (R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(*"R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split())
+(x4_, w4_, U4_, H4_, weights_) = PRODUCTS.viewers(*"x4 w4 U4 H4 weights".split())
 
 
 class Linear(NamedTuple):
@@ -73,14 +75,26 @@ class Linear(NamedTuple):
     r2: np.ndarray
 
 
-@entry(what="the sensitivity kernels")
-def new_linear(m, nd, like):
-    """The arrays of a linearised state; `like` is an (n, n) array of its numbers."""
-    n, dt = like.shape[0], like.dtype
-    R, W, Y, T = np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, n), dt), np.zeros((nd, nd), dt)
-    x, w, res = np.zeros(n, dt), np.zeros(n, dt), np.zeros(m + nd, dt)
-    r1, r2 = np.zeros((n, 4), dt), np.zeros((m + nd, 4), dt)
-    return Linear(R, W, Y, T, np.zeros(nd, np.int32), x, w, res, r1, r2)
+class Scratch(NamedTuple):
+    """Both `partitions`, a linearised state, coordinates chosen (2, d), z (3, d, 4), rows (3, m + d, 4) and the rates of
+    stages (2, stages, blocks, d, 4)."""
+
+    both: tuple
+    linear: Linear
+    chosen: np.ndarray
+    z: np.ndarray
+    rows: np.ndarray
+    rates: np.ndarray
+
+
+def new_scratch(m, stages, state, like):
+    """Scratch of a run of derivatives `state` (blocks, d, 4); `like` is an (n, n) array of its numbers."""
+    n, number, (blocks, nd, _) = len(like), like.dtype, state.shape
+    sizes = [(nd, n)] * 3 + [(nd, nd), nd, n, n, m + nd, (n, 4), (m + nd, 4)]
+    linear = Linear(*(np.zeros(size, np.int32 if k == 4 else number) for k, size in enumerate(sizes)))
+    chosen, z, rows = np.zeros((2, nd), np.int64), np.zeros((3, nd, 4), number), np.zeros((3, m + nd, 4), number)
+    rates = np.zeros((2, stages, blocks, nd, 4), number)
+    return Scratch(partitions(nd, m, like), linear, chosen, z, rows, rates)
 
 
 @kernel
@@ -237,7 +251,7 @@ def give4(chosen, Z, X):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, Z, Zd, A, X, grad):
+def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, scratch, Z, Zd, A, X, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (MR-3).
 
     Z, Zd, A, X (blocks, d, 4): derivatives of z, zd, zdd and of the auxiliary accelerations (with Newmark's method the same
@@ -245,17 +259,14 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj,
     (Newmark), or of all stages (Runge-Kutta).
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, vp, ap, lam, M = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx)
+    q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
-    n, nd, p, no, dt = q.shape[0], Z.shape[1], grad.shape[1], g.shape[0], M.dtype
-    s = rb.shape[0]
-    chosen, after_step, at = np.zeros(nd, np.int64), np.zeros(nd, np.int64), s * (3 * n + m)
+    n, nd, p, no, s = q.shape[0], Z.shape[1], grad.shape[1], g.shape[0], rb.shape[0]
+    chosen, after_step, at = scratch.chosen[0], scratch.chosen[1], s * (3 * n + m)
     load_chosen(traj[0], at, chosen)
-    S, L = partition(chosen, m, M), new_linear(m, nd, M)
-    qk, vk, ak = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    z, zd, zdd = np.zeros((nd, 4), dt), np.zeros((nd, 4), dt), np.zeros((nd, 4), dt)
-    KV, KA = np.zeros((s, Z.shape[0], nd, 4), dt), np.zeros((s, Z.shape[0], nd, 4), dt)
-    weights = np.zeros(no)
+    S, L, KV, KA = arranged(scratch.both, chosen), scratch.linear, scratch.rates[0], scratch.rates[1]
+    qk, vk, ak, z, zd, zdd = x4_(ctx), w4_(ctx), U4_(ctx), scratch.z[0], scratch.z[1], scratch.z[2]
+    weights = weights_(ctx)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     steps = hs.shape[0]
     for step in range(steps):
@@ -312,32 +323,29 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj,
         if changes:
             for k in range(nd):
                 chosen[k] = after_step[k]
-            S = partition(chosen, m, M)
+            S = arranged(scratch.both, chosen)
     return OK, steps
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, Z, Zd, A, X):
+def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, scratch, Z, Zd, A, X):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (MR-4).
 
     Z, Zd, A, X (blocks, d, 4), a column an objective: adjoints of z, zd, zdd and, as in `direct`, of the auxiliary
     accelerations at the end of the segment, then at its beginning.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, vp, ap, lam, M = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx)
+    q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
     mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
-    n, nd, no, dt = q.shape[0], Z.shape[1], g.shape[0], M.dtype
-    s, steps = rb.shape[0], hs.shape[0]
-    chosen, after_step, at = np.zeros(nd, np.int64), np.zeros(nd, np.int64), s * (3 * n + m)
+    n, nd, no, s, steps = q.shape[0], Z.shape[1], g.shape[0], rb.shape[0], hs.shape[0]
+    chosen, after_step, at = scratch.chosen[0], scratch.chosen[1], s * (3 * n + m)
     load_chosen(traj[steps], at, after_step)
     load_chosen(traj[steps], at, chosen)
-    S, L = partition(chosen, m, M), new_linear(m, nd, M)
-    U, qo, vo, ao = np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    p4, v4, a4 = np.zeros((m + nd, 4), dt), np.zeros((m + nd, 4), dt), np.zeros((m + nd, 4), dt)
-    z, zd, zdd = np.zeros((nd, 4), dt), np.zeros((nd, 4), dt), np.zeros((nd, 4), dt)
-    YZ, YV = np.zeros((s, Z.shape[0], nd, 4), dt), np.zeros((s, Z.shape[0], nd, 4), dt)
-    weights = np.zeros(no)
+    S, L, YZ, YV = arranged(scratch.both, chosen), scratch.linear, scratch.rates[0], scratch.rates[1]
+    U, qo, vo, ao, weights = U4_(ctx), x4_(ctx), w4_(ctx), H4_(ctx), weights_(ctx)
+    p4, v4, a4 = scratch.rows[0], scratch.rows[1], scratch.rows[2]
+    z, zd, zdd = scratch.z[0], scratch.z[1], scratch.z[2]
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     for i in range(n):
         eta_v[i] = 0.0
@@ -348,7 +356,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj
         at_end = step == steps - 1 and after == 0.0
         changes = load_chosen(traj[step], at, chosen)
         if changes:
-            S = partition(chosen, m, M)
+            S = arranged(scratch.both, chosen)
         flag[FREEDOMS] = 1 if is_measured(S) else 0
         for i in range((s if at_end or changes else s - 1) if explicit else 0, -1, -1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)

@@ -3,8 +3,6 @@
 They go on until the coordinates become poor; whoever calls them has others chosen, by `best`, and calls again (MR-11).
 """
 
-import numpy as np
-
 from kinegrad.kernels.formulations.blocks import at_rounding, observe_state, observe_step
 from kinegrad.kernels.formulations.independent import quality, store_chosen
 from kinegrad.kernels.formulations.matrix_r import (
@@ -37,7 +35,8 @@ from kinegrad.kernels.products import OBSERVE, PRODUCTS, TIME, WC, WK
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
 
-(par_, g_, q_, v_, a_, lam_, M_, Kt_, J_) = PRODUCTS.viewers(*"par g q v a lam M K J".split())
+(par_, g_, q_, v_, a_, lam_, Kt_, J_) = PRODUCTS.viewers(*"par g q v a lam K J".split())
+(qt_, weights_) = PRODUCTS.viewers("qt", "weights")
 
 
 @inlined
@@ -115,16 +114,16 @@ def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt
 @entry(what="the simulation kernels")
 def simulate_newmark(
     fn, ctx, m, S, T, wraps, scale, ts, hs, step, opts, family, allowed, final, psi, g_last, stride, traj, iterations, flags,
-    z, zd, zdd, auxiliary, chosen, carried, before,
+    z, zd, zdd, auxiliary, chosen, carried, before, scratch,
 ):  # fmt: skip
     """Status and number of steps done, those before `step` included.
 
     It goes on from the state in the context and z, zd, zdd, auxiliary, to the end, or until coordinates are POOR or a step
-    fails: `before` (3, n) is then q, v, a before that step.
+    fails: `before` (3, n) is then q, v, a before that step.  `scratch` is (at least 3, d).
     """
     par, g, q, v, a, lam, J = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), J_(ctx)
-    nd, at, dt = z.shape[0], 3 * q.shape[0] + m, M_(ctx).dtype
-    found, zt, vt = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt)
+    nd, at = z.shape[0], 3 * q.shape[0] + m
+    found, zt, vt = scratch[0], scratch[1], scratch[2]
     while step < hs.shape[0]:
         h = hs[step]
         b, gh = by_acceleration(family, h)
@@ -224,19 +223,18 @@ def forget(off):
 @entry(what="the simulation kernels")
 def simulate_rk(
     fn, ctx, m, S, T, wraps, scale, A, b, c, error, ts, hs, step, control, opts, final, psi, g_last, stride, traj,
-    evaluations, flags, z, zd, zdd, chosen, carried, before, off,
+    evaluations, flags, z, zd, zdd, chosen, carried, before, off, rates, scratch,
 ):  # fmt: skip
     """Status and number of steps done, those before `step` included.
 
     It goes on from the state in the context and z, zd, zdd, to the end, or until coordinates are POOR or a step fails:
     `before` (3, n) is then q, v, a before that step.  Without `control` through the steps hs; with it steps are chosen, hs
     and ts[1:] filled, and it is carried on (RKT-4).  `off` (2, stages + 1, n) is by how much the guesses of the last two
-    steps were off (MR-12).
+    steps were off (MR-12).  `rates` (2, stages + 1, d) and `scratch` (at least 4, d) are scratch.
     """
     par, g, q, v, a, lam, J = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), J_(ctx)
-    n, nd, s, dt = q.shape[0], z.shape[0], b.shape[0], M_(ctx).dtype
-    KV, KA, g_step = np.zeros((s + 1, nd), dt), np.zeros((s + 1, nd), dt), np.zeros(psi.shape[0], dt)
-    zs, zds, zl, dz, qg = np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(nd, dt), np.zeros(n, dt)
+    n, nd, s, KV, KA, g_step = q.shape[0], z.shape[0], b.shape[0], rates[0], rates[1], weights_(ctx)
+    zs, zds, zl, dz, qg = scratch[0], scratch[1], scratch[2], scratch[3], qt_(ctx)
     par[WK] = 0.0
     par[WC] = 0.0
     by_error, at = control.shape[0] > 0, s * (3 * n + m)

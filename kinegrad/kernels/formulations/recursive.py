@@ -7,8 +7,6 @@ rounds of substitution do not converge.
 Rows of a trajectory: q, v, a, lam of the state, then the auxiliary acceleration where there is one.
 """
 
-import numpy as np
-
 from kinegrad.kernels.formulations.acceleration_level import RATES, TOLERANCE
 from kinegrad.kernels.formulations.blocks import observe_step
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
@@ -18,7 +16,7 @@ from kinegrad.kernels.products import FREEDOMS, PRODUCTS, STATUS, TIME
 from kinegrad.kernels.status import NOT_CONVERGED, OK
 from kinegrad.kernels.table import call
 
-par_, flag_, g_, q_, v_, a_, lam_ = PRODUCTS.viewers(*"par flag g q v a lam".split())
+par_, flag_, g_, q_, v_, a_, lam_, qt_, vt_, w_ = PRODUCTS.viewers(*"par flag g q v a lam qt vt w".split())
 
 
 @entry(what="recursive dynamics")
@@ -28,8 +26,7 @@ def simulate_newmark(
     """Status and number of steps done, from the state in the context, the auxiliary acceleration and the integrands g_last
     there (REC-13)."""
     par, flag, g, q, v, a, lam = par_(ctx), flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
-    n, dt, tol = q.shape[0], q.dtype, opts[TOLERANCE]
-    qt, vt, guess = np.zeros(n, dt), np.zeros(n, dt), np.zeros(n, dt)
+    n, tol, qt, vt, guess = q.shape[0], opts[TOLERANCE], qt_(ctx), vt_(ctx), w_(ctx)
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]

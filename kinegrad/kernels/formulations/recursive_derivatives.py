@@ -4,8 +4,6 @@ In an explicit stage the matrix of (IDX-4) and (IDX-5) is [M Phi_qᵀ; Phi_q 0],
 rows solve (REC-14); everything else is that of `acceleration_level_derivatives`.
 """
 
-import numpy as np
-
 from kinegrad.kernels.formulations.acceleration_level import DAMPING, STIFFNESS
 from kinegrad.kernels.formulations.acceleration_level_derivatives import no_covectors, pull
 from kinegrad.kernels.formulations.blocks import (
@@ -35,6 +33,7 @@ FACTOR, SOLVE = N_FUNCTIONS, N_FUNCTIONS + 1
 (C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
     *"C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
 )
+(Psi_v_, Psi_z_, x4_, H4_, weights_) = PRODUCTS.viewers(*"Psi_v Psi_z x4 H4 weights".split())
 
 
 @kernel
@@ -52,21 +51,18 @@ def linearised(fn, ctx, m, opts, P, S):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V, grad):
+def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4, REC-14).
 
     Q, V (blocks, n, 4) hold the derivatives of q, v by the directions at row 0 and leave with those at the end.  grad (o, p)
-    gains the objectives of all stages.
+    gains the objectives of all stages.  `rates` (2, stages, blocks, n, 4) is scratch.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     r1, r2, ak = right_(ctx), row_right_(ctx), out_(ctx)
-    n, p, no, s, dt = q.shape[0], grad.shape[1], g.shape[0], rb.shape[0], R_z.dtype
-    P, S = np.zeros((m, R_z.shape[1]), dt), np.zeros((m, n), dt)
-    qk, vk = np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    KV, KA = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
-    weights = np.zeros(no)
+    n, p, no, s, KV, KA = q.shape[0], grad.shape[1], g.shape[0], rb.shape[0], rates[0], rates[1]
+    P, S, qk, vk, weights = Psi_z_(ctx), Psi_v_(ctx), x4_(ctx), H4_(ctx), weights_(ctx)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
@@ -100,20 +96,18 @@ def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V, grad)
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, Q, V):
+def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (IDX-5).
 
     Q, V (blocks, n, 4), a column an objective: adjoints of q, v at the end of the segment, then at its beginning.
+    `rates` is scratch as in `direct`.
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     ao, U, B = right_(ctx), out_(ctx), row_out_(ctx)
-    n, no, s, dt = q.shape[0], g.shape[0], rb.shape[0], R_z.dtype
-    P, S = np.zeros((m, R_z.shape[1]), dt), np.zeros((m, n), dt)
-    qo, vo = np.zeros((n, 4), dt), np.zeros((n, 4), dt)
-    YQ, YV = np.zeros((s, Q.shape[0], n, 4), dt), np.zeros((s, Q.shape[0], n, 4), dt)
-    weights = np.zeros(no)
+    n, no, s, YQ, YV = q.shape[0], g.shape[0], rb.shape[0], rates[0], rates[1]
+    P, S, qo, vo, weights = Psi_z_(ctx), Psi_v_(ctx), x4_(ctx), H4_(ctx), weights_(ctx)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     no_covectors(ctx)
     clear4(row_right_(ctx))

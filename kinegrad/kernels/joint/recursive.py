@@ -8,13 +8,13 @@ p̈ with p·p̈ = -ṗ·ṗ (REC-5).  Closure rows play no part.
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import GRAVITY, LAW_FORCES, link
 from kinegrad.kernels.elements.springs import forces as spring_forces
-from kinegrad.kernels.jit import JIT, cfunction, cos, entry, kernel, real, record, sin
+from kinegrad.kernels.jit import JIT, cfunction, cos, kernel, real, record, sin
 from kinegrad.kernels.joint.functions import LAYOUT, base, clear_covectors
 from kinegrad.kernels.joint.inertia import moments_of, momentum, tensor
 from kinegrad.kernels.joint.markers import marker_positions, marker_rates
 from kinegrad.kernels.joint.motion import dot4, e_column, euler_rotation, four, mat_at, positions, velocities
 from kinegrad.kernels.joint.records import EULER, RIGID, SCREW, SLIDE, TURN
-from kinegrad.kernels.products import STATUS, TIME
+from kinegrad.kernels.products import STATUS
 from kinegrad.kernels.status import OK, SINGULAR
 from kinegrad.kernels.sym3 import less_mmt, less_square, put_sym, smv, sym, sym_inverse
 from kinegrad.kernels.table import call
@@ -472,20 +472,3 @@ def inverse_dynamics(ctx):
     art, q = art_(ctx), q_(ctx)
     carry(art, q, a_(ctx))
     project(art, q, f_(ctx), tau_(ctx))
-
-
-@entry(what="recursive dynamics")
-def run(function, ctx, q, v, x, accelerations, t):
-    """Run a function of this page on q, v, and x for a or else tau; False if their lengths do not fit."""
-    n = q_(ctx).shape[0]
-    if q.shape[0] != n or v.shape[0] != n or x.shape[0] != n:
-        return False
-    qs, vs = q_(ctx), v_(ctx)
-    xs = a_(ctx) if accelerations else tau_(ctx)
-    for k in range(n):
-        qs[k] = q[k]
-        vs[k] = v[k]
-        xs[k] = x[k]
-    par_(ctx)[TIME] = t
-    call(function, ctx)
-    return True

@@ -1,0 +1,104 @@
+"""Operations of kernels that are not written in Python: each function gives the definition Numba asks for."""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.np.numpy_support import from_dtype
+
+from kinegrad.kernels.compiler.lean import WORD, array
+
+_BYTE = ir.IntType(8).as_pointer()
+
+
+def call():
+    """``call(address, ctx)``: run the C function ``void(int64)`` at `address` on a context."""
+
+    def definition(typing, address, ctx):
+        def generate(context, builder, signature, args):
+            function = ir.FunctionType(ir.VoidType(), [WORD])
+            builder.call(builder.inttoptr(args[0], function.as_pointer()), [args[1]])
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64), generate
+
+    return definition
+
+
+def view(index, dtype, ndim, words_each):
+    """``view(ctx)``: array number `index` of a context, as a view that owns nothing."""
+    kind = types.Array(from_dtype(np.dtype(dtype)), ndim, "C")
+
+    def definition(typing, ctx):
+        def generate(context, builder, signature, args):
+            table = builder.inttoptr(args[0], WORD.as_pointer())
+            words = [builder.load(builder.gep(table, [WORD(words_each * index + k)])) for k in range(1 + ndim)]
+            return array(context, builder, kind, words)
+
+        return kind(types.int64), generate
+
+    return definition
+
+
+def call_law():
+    """``call_law(address, x, exact, y)``: run ``void(const double *x, int64 exact, double *y)`` at `address`."""
+
+    def definition(typing, address, x, exact, y):
+        def generate(context, builder, signature, args):
+            data = [_data(context, builder, signature.args[k], args[k]) for k in (1, 3)]
+            function = ir.FunctionType(ir.VoidType(), [_BYTE, WORD, _BYTE])
+            builder.call(builder.inttoptr(args[0], function.as_pointer()), [data[0], args[2], data[1]])
+            return context.get_dummy_value()
+
+        return types.void(types.int64, x, types.int64, y), generate
+
+    return definition
+
+
+def address_at(symbol):
+    """``address_at()``: the word that is kept under a symbol of the process."""
+
+    def definition(typing):
+        def generate(context, builder, signature, args):
+            module = builder.module
+            return builder.load(module.globals.get(symbol) or ir.GlobalVariable(module, WORD, symbol))
+
+        return types.int64(), generate
+
+    return definition
+
+
+def call_fortran():
+    """``call_fortran(address, arguments)``: the `info` of a LAPACK routine.
+
+    Whole numbers go by reference as 32 bits, arrays as the address of their data, a character as its code (it is the
+    first byte of the 32 bits).
+    """
+
+    def definition(typing, address, arguments):
+        def generate(context, builder, signature, args):
+            int32 = ir.IntType(32)
+            pointers = []
+            for k, kind in enumerate(arguments):
+                value = builder.extract_value(args[1], k)
+                if isinstance(kind, types.Array):
+                    pointers.append(_data(context, builder, kind, value))
+                else:
+                    where = cgutils.alloca_once(builder, int32)
+                    builder.store(builder.trunc(value, int32), where)
+                    pointers.append(builder.bitcast(where, _BYTE))
+            info = cgutils.alloca_once_value(builder, int32(0))
+            pointers.append(builder.bitcast(info, _BYTE))
+            function = ir.FunctionType(ir.VoidType(), [_BYTE] * len(pointers))
+            builder.call(builder.inttoptr(args[0], function.as_pointer()), pointers)
+            return builder.sext(builder.load(info), WORD)
+
+        return types.int64(types.int64, arguments), generate
+
+    return definition
+
+
+def _data(context, builder, kind, value):
+    return builder.bitcast(context.make_array(kind)(context, builder, value).data, _BYTE)
