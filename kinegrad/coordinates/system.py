@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinegrad.laws import Calls
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
+
+if TYPE_CHECKING:
+    from kinegrad.kernels.table import Slab
 
 MOST_KNOWN = 16  # patterns of directions whose tables are remembered
 
@@ -157,54 +161,13 @@ class Workspace:
     """The arrays of one caller, by name, and the context of compiled code that points at them."""
 
     def __init__(self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool, wanted):
-        from kinegrad.kernels.lapack import LARGE, fetch
-        from kinegrad.kernels.products import (
-            MATRICES,
-            MATRICES_OF_SCRATCH,
-            N_FLAG,
-            N_PAR,
-            PIVOTS,
-            VECTORS,
-            VECTORS_OF_SCRATCH,
-        )
-
         self.system = system
         number = "c16" if np.iscomplexobj(s) else "f8"
-        p = 0 if ds is None else len(ds)
-        n, m = system.n, system.m
-        if n > LARGE:
-            fetch()
-        size = {
-            "n": n,
-            "r": m + len(system.freedoms),
-            "N": n + p,
-            "o": len(system.objectives),
-            "m": m,
-            "2n": 2 * n,
-            "4": 4,
-        }
-        vectors = [(k, name) for kinds in (VECTORS, VECTORS_OF_SCRATCH) for k, names in kinds.items() for name in names]
-        matrices = [
-            (k, name) for kinds in (MATRICES, MATRICES_OF_SCRATCH) for k, names in kinds.items() for name in names
-        ]
-        arrays = {
-            "par": np.zeros(N_PAR, number),
-            "flag": np.zeros(N_FLAG, np.int64),
-            "s": np.array(s, number),
-            "ds": np.zeros((0, len(s)), number) if ds is None else np.array(ds, number),
-            "g": np.zeros(size["o"], number),
-            "psi_s": np.zeros((max(size["o"], 1), len(s)), number),
-            "energy": np.zeros(3, number),
-        }
-        arrays |= {name: np.zeros(size[k], number) for k, name in vectors}
-        arrays |= {name: np.zeros((size[a], size[b]), number) for (a, b), name in matrices}
-        arrays |= {name: np.zeros(n, np.int32) for name in PIVOTS}
+        ds = np.zeros((0, len(s))) if ds is None else ds
         wanted = np.ones(len(s), bool) if wanted is None else wanted
-        arrays |= {
-            name: table.copy() for name, table in self._tables(arrays["ds"], wanted, number, every_marker).items()
-        }
-        self.arrays = arrays
-        self.context = system.layout.context(arrays)
+        self.arrays, self.context = self._slab(ds, wanted, number, every_marker).copy()
+        self.arrays["s"][:] = s
+        self.arrays["ds"][:] = ds
         self.calls = self._calls()
 
     def _calls(self) -> Calls | None:
@@ -232,15 +195,45 @@ class Workspace:
         if self.calls is not None:
             self.calls.check()
 
-    def _tables(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict[str, np.ndarray]:
+    def _slab(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> Slab:
         """Tables and scratch of the set, made once for each pattern of directions and wanted slots."""
+        from kinegrad.kernels.table import Slab
+
         known = self.system.tables["known"]
         key = (number, every_marker, ds.shape, np.packbits(ds != 0).tobytes(), np.packbits(wanted).tobytes())
         if key not in known:
             if len(known) >= MOST_KNOWN:
                 known.clear()
-            known[key] = self.system.arrays(self.system, ds, wanted, number, every_marker)
+            tables = self.system.arrays(self.system, ds, wanted, number, every_marker)
+            known[key] = Slab(self.system.layout, tables, self._blank(len(ds), len(wanted), number))
         return known[key]
+
+    def _blank(self, directions: int, slots: int, number: str) -> dict[str, tuple]:
+        """Shapes and types of the products and of scratch."""
+        from kinegrad.kernels.lapack import LARGE, fetch
+        from kinegrad.kernels.products import (
+            MATRICES,
+            MATRICES_OF_SCRATCH,
+            N_FLAG,
+            N_PAR,
+            PIVOTS,
+            VECTORS,
+            VECTORS_OF_SCRATCH,
+        )
+
+        n, m, o = self.system.n, self.system.m, len(self.system.objectives)
+        if n > LARGE:
+            fetch()
+        size = {"n": n, "r": m + len(self.system.freedoms), "N": n + directions, "o": o, "m": m, "2n": 2 * n, "4": 4}
+        shapes = {
+            "par": (N_PAR,), "s": (slots,), "ds": (directions, slots), "g": (o,), "psi_s": (max(o, 1), slots), "energy": (3,),
+        }  # fmt: skip
+        for kinds in (VECTORS, VECTORS_OF_SCRATCH):
+            shapes |= {name: (size[k],) for k, names in kinds.items() for name in names}
+        for kinds in (MATRICES, MATRICES_OF_SCRATCH):
+            shapes |= {name: (size[a], size[b]) for (a, b), names in kinds.items() for name in names}
+        whole = {"flag": ((N_FLAG,), np.int64)} | dict.fromkeys(PIVOTS, ((n,), np.int32))
+        return {name: (shape, number) for name, shape in shapes.items()} | whole
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.arrays[name]

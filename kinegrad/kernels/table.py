@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,6 +32,7 @@ import numpy as np
 from kinegrad.kernels.jit import JIT, intrinsic
 
 _WORDS = 4  # an array in the table: its address and up to three extents
+_ALIGNED = 64  # bytes
 
 
 def addresses(functions):
@@ -112,17 +114,70 @@ class Layout:
 
     def context(self, arrays) -> Context:
         """A context of these arrays, each of which must be given, fit its type and be contiguous by rows."""
-        unknown, missing = set(arrays) - set(self.index), set(self.index) - set(arrays)
+        self.check({name: (a.shape, a.dtype) for name, a in arrays.items()})
+        for name, a in arrays.items():
+            if not (a.flags.c_contiguous and a.flags.writeable):
+                raise ValueError(f"array {name!r} is not contiguous by rows, or not writeable")
+        ordered = [arrays[name] for name in self.index]
+        return Context(ordered, _words((a.ctypes.data, a.shape) for a in ordered))
+
+    def check(self, kinds) -> None:
+        """Refuse arrays, by name (shape, type), that are not those of the layout."""
+        unknown, missing = set(kinds) - set(self.index), set(self.index) - set(kinds)
         if unknown or missing:
             raise ValueError(f"arrays missing: {sorted(missing)}; arrays not in the layout: {sorted(unknown)}")
-        for name, dtype, ndim in self.fields:
-            a = arrays[name]
-            if not (_same_type(a.dtype, dtype) and a.ndim == ndim and a.flags.c_contiguous and a.flags.writeable):
+        for name, expected, ndim in self.fields:
+            shape, dtype = kinds[name]
+            if not (_same_type(dtype, expected) and len(shape) == ndim):
                 raise ValueError(
-                    f"array {name!r} is {a.dtype} with {a.ndim} dimensions; the layout asks for {dtype} with {ndim}, "
-                    "contiguous by rows and writeable"
+                    f"array {name!r} is {dtype} with {len(shape)} dimensions; the layout asks for {expected} with {ndim}"
                 )
-        return Context(arrays[name] for name in self.index)
+
+
+def _words(arrays) -> np.ndarray:
+    """The table of arrays, each given by its address and its shape."""
+    unused = (0,) * _WORDS
+    rows = [(address, *shape, *unused[1 + len(shape) :]) for address, shape in arrays]
+    return np.array(rows, dtype=np.int64).reshape(-1, _WORDS)
+
+
+class Slab:
+    """All arrays of a layout in one piece of memory, so that each caller gets its own in little time.
+
+    Parameters
+    ----------
+    layout : Layout
+    contents : dict name -> array
+        What these arrays begin with.
+    blank : dict name -> (shape, dtype)
+        Arrays that begin with zeros.
+    """
+
+    def __init__(self, layout: Layout, contents, blank):
+        kinds = {name: (a.shape, a.dtype) for name, a in contents.items()}
+        kinds |= {name: (shape, np.dtype(dtype)) for name, (shape, dtype) in blank.items()}
+        layout.check(kinds)
+        self._index = layout.index
+        self._places, self._size = {}, 0
+        for name, (shape, dtype) in kinds.items():
+            self._places[name] = shape, dtype, self._size
+            self._size += -(-math.prod(shape) * dtype.itemsize // _ALIGNED) * _ALIGNED
+        self._offsets = _words((self._places[name][2], kinds[name][0]) for name in layout.index)
+        self._start = np.zeros(0, np.uint8)
+        arrays, _ = self.copy()
+        for name, a in contents.items():
+            arrays[name][...] = a
+        filled = max((self._places[name][2] + a.nbytes for name, a in contents.items()), default=0)
+        self._start = next(iter(arrays.values())).base[:filled].copy()
+
+    def copy(self) -> tuple[dict[str, np.ndarray], Context]:
+        """New arrays, and a context of them."""
+        memory = np.zeros(self._size, np.uint8)
+        memory[: len(self._start)] = self._start
+        arrays = {name: np.ndarray(shape, dtype, memory, at) for name, (shape, dtype, at) in self._places.items()}
+        words = self._offsets.copy()
+        words[:, 0] += memory.ctypes.data
+        return arrays, Context([arrays[name] for name in self._index], words)
 
 
 def _same_type(found: np.dtype, expected: np.dtype) -> bool:
@@ -147,12 +202,10 @@ class Context:
         Uncompiled, the functions of users that laws call (`kinegrad.laws`).
     """
 
-    def __init__(self, arrays):
+    def __init__(self, arrays, words: np.ndarray):
         self.arrays = tuple(arrays)
         self.calls = None
-        unused = (0,) * _WORDS
-        words = [(a.__array_interface__["data"][0], *a.shape, *unused[1 + a.ndim :]) for a in self.arrays]
-        self._words = np.array(words, dtype=np.int64).reshape(-1, _WORDS)
+        self._words = words
 
     @property
     def pointer(self):

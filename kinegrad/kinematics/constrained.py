@@ -8,7 +8,9 @@ from kinegrad.kernels.formulations.blocks import ENOUGH, MOST_ROUNDS, PENALTY_FA
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 
 FEWEST, MOST = 4, 2 + MOST_ROUNDS  # rounds of refinement, two more than a time loop makes
-TINY = 8.0 * 2.0**-52  # the inverse of a condition number, of a matrix with a unit diagonal, that leaves no correct digit
+TINY = (
+    8.0 * 2.0**-52
+)  # the inverse of a condition number, of a matrix with a unit diagonal, that leaves no correct digit
 
 
 def solve_constrained(T, J, eps, R1, R2):
