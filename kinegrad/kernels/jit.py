@@ -14,6 +14,7 @@ import math
 import os
 import struct
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from kinegrad.kernels import store
 JIT: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 _announced: set[str] = set()
+_loaded: dict = {}  # (function, kinds of arguments) -> address and what is returned
+_lock = threading.RLock()
 _C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
 
@@ -159,16 +162,25 @@ def _machine_code(function, what: str, kinds) -> tuple[int, str]:
 
     Without `kinds` its argument is that of `function`; with them it is the address of a table of words.
     """
+    with _lock:
+        if (function, kinds) not in _loaded:
+            _loaded[function, kinds] = _load(function, what, kinds)
+        return _loaded[function, kinds]
+
+
+def _load(function, what: str, kinds) -> tuple[int, str]:
     symbol = f"{function.__module__}.{function.__qualname__}"
     if kinds:
         symbol += "-" + hashlib.sha256(_spelled(kinds).encode()).hexdigest()[:8]
-    found = store.read(symbol) if _is_source(function) else None
+    kept = Path(function.__code__.co_filename).is_relative_to(store.SOURCES)  # then the fingerprint tells its edits
+    found = store.read(symbol) if kept else None
     if found is None:
         from kinegrad.kernels import compiler
 
         _announce(what)
+        symbol += "" if kept else f"-{len(_loaded)}"
         found = compiler.compiled(function, kinds, symbol)
-        if _is_source(function):
+        if kept:
             store.write(symbol, *found)
     code, returns = found
     return store.load(code, symbol), returns
@@ -178,11 +190,6 @@ def _spelled(kind) -> str:
     if isinstance(kind, tuple):
         return "(" + ",".join(map(_spelled, kind)) + ")"
     return kind.__name__ if isinstance(kind, type) else str(kind)
-
-
-def _is_source(function) -> bool:
-    """Whether a function's file counts in the fingerprint, so that its code may be kept."""
-    return Path(function.__code__.co_filename).is_relative_to(store.SOURCES)
 
 
 def _announce(what: str) -> None:

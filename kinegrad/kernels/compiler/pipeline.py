@@ -89,8 +89,10 @@ class _Library(CPUCodeLibrary):
         for function in module.functions:
             if not function.is_declaration and function.name != symbol:
                 function.linkage = binding.Linkage.internal
-        passes, builder = self._codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=True)
-        passes.run(module, builder)
+        options = binding.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization, options.slp_vectorization = False, True
+        builder = binding.create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(module, builder)
         module.verify()
         for function in module.functions:
             if function.is_declaration and function.name.startswith(("NRT_", "numba_", "Py", "_ZN")):
