@@ -26,7 +26,7 @@ JIT: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 _announced: set[str] = set()
 _loaded: dict = {}  # (function, kinds of arguments) -> address and what is returned
 _lock = threading.RLock()
-_C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+_C_FUNCTION, _BYTE = ctypes.CFUNCTYPE(None, ctypes.c_int64), ctypes.c_char
 
 
 # --- the decorators ----------------------------------------------------------------------------------------------
@@ -123,12 +123,13 @@ class Entry:
         kinds = tuple([_put(argument, values) for argument in arguments])
         if kinds not in self._known:
             address, returns = _machine_code(self.py_func, self.what, kinds)
-            self._known[kinds] = _C_FUNCTION(address), returns
-        function, returns = self._known[kinds]
-        numbers = "".join(["d" if isinstance(value, float) else "q" for value in values])
-        words = bytearray(struct.pack(numbers + "0q", *values) + bytes(8 * len(returns)))
-        function(ctypes.addressof(ctypes.c_char.from_buffer(words)))
-        results = struct.unpack_from(returns, words, 8 * len(values))
+            words = struct.Struct("".join("d" if isinstance(value, float) else "q" for value in values))
+            self._known[kinds] = _C_FUNCTION(address), words, returns
+        function, words, returns = self._known[kinds]
+        table = bytearray(words.size + 8 * len(returns))
+        words.pack_into(table, 0, *values)
+        function(ctypes.addressof(_BYTE.from_buffer(table)))
+        results = struct.unpack_from(returns, table, words.size)
         return results if len(returns) > 1 else results[0] if returns else None
 
 
@@ -140,21 +141,30 @@ def _put(argument, values: list):
     if isinstance(argument, np.ndarray):
         if not argument.flags.c_contiguous:
             raise ValueError("an array handed to compiled code must be contiguous by rows")
-        values.append(argument.__array_interface__["data"][0])
+        values.append(_address(argument))
         values.extend(argument.shape)
-        return argument.dtype.str, argument.ndim
+        return argument.dtype, argument.ndim
     if isinstance(argument, tuple):
         return type(argument), tuple([_put(part, values) for part in argument])
-    if isinstance(argument, bool | np.bool_):
-        values.append(int(argument))
-        return "b"
-    if isinstance(argument, int | np.integer):
-        values.append(int(argument))
-        return "i"
-    if isinstance(argument, float | np.floating):
-        values.append(float(argument))
-        return "f"
+    for kind, (types, plain) in _NUMBERS.items():
+        if isinstance(argument, types):
+            values.append(plain(argument))
+            return kind
     raise TypeError(f"compiled code does not take {type(argument).__name__}")
+
+
+_NUMBERS = {
+    "b": ((bool, np.bool_), int),
+    "i": ((int, np.integer), int),
+    "f": ((float, np.floating), float),
+}
+
+
+def _address(array) -> int:
+    """Where the numbers of an array are; by its buffer, which takes a third of the time of the array's own answer."""
+    if array.size == 0:
+        return 0
+    return ctypes.addressof(_BYTE.from_buffer(array)) if array.flags.writeable else array.ctypes.data
 
 
 def _machine_code(function, what: str, kinds) -> tuple[int, str]:
@@ -189,7 +199,7 @@ def _load(function, what: str, kinds) -> tuple[int, str]:
 def _spelled(kind) -> str:
     if isinstance(kind, tuple):
         return "(" + ",".join(map(_spelled, kind)) + ")"
-    return kind.__name__ if isinstance(kind, type) else str(kind)
+    return kind.str if isinstance(kind, np.dtype) else kind.__name__ if isinstance(kind, type) else str(kind)
 
 
 def _announce(what: str) -> None:

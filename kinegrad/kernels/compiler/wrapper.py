@@ -18,8 +18,8 @@ def numba_type(kind):
     if isinstance(kind, str):
         return _NUMBERS[kind]
     first, second = kind
-    if isinstance(first, str):
-        return types.Array(from_dtype(np.dtype(first)), second, "C")
+    if isinstance(first, np.dtype):
+        return types.Array(from_dtype(first), second, "C")
     members = tuple(map(numba_type, second))
     return types.Tuple(members) if first is tuple else types.NamedTuple(members, first)
 
