@@ -32,7 +32,7 @@ import numpy as np
 from kinegrad.kernels.jit import JIT, intrinsic
 
 _WORDS = 4  # an array in the table: its address and up to three extents
-_ALIGNED = 64  # bytes
+_ALIGNED = 64  # bytes: lanes that lie in two lines of the cache are slow
 
 
 def addresses(functions):
@@ -52,7 +52,9 @@ def call_from_python(function, context):
 
 def bound(function, context):
     """A function of a table on a context, as a Python function of nothing."""
-    return functools.partial(_callable(function.address) if JIT else function, context.pointer)
+    if not JIT:
+        return functools.partial(function, context)
+    return functools.partial(_callable(function.address), ctypes.c_void_p(context.pointer))
 
 
 @functools.cache
@@ -60,7 +62,7 @@ def _callable(address):
     return _PROTOTYPE(address)
 
 
-_PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+_PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 if JIT:
@@ -163,21 +165,27 @@ class Slab:
             self._places[name] = shape, dtype, self._size
             self._size += -(-math.prod(shape) * dtype.itemsize // _ALIGNED) * _ALIGNED
         self._offsets = _words((self._places[name][2], kinds[name][0]) for name in layout.index)
-        self._start = np.zeros(0, np.uint8)
-        arrays, _ = self.copy()
-        for name, a in contents.items():
-            arrays[name][...] = a
+        memory = self._memory()
+        for name, array in self._views(memory).items():
+            if name in contents:
+                array[...] = contents[name]
         filled = max((self._places[name][2] + a.nbytes for name, a in contents.items()), default=0)
-        self._start = next(iter(arrays.values())).base[:filled].copy()
+        self._start = memory[:filled].copy()
 
     def copy(self) -> tuple[dict[str, np.ndarray], Context]:
         """New arrays, and a context of them."""
-        memory = np.zeros(self._size, np.uint8)
+        memory = self._memory()
         memory[: len(self._start)] = self._start
-        arrays = {name: np.ndarray(shape, dtype, memory, at) for name, (shape, dtype, at) in self._places.items()}
-        words = self._offsets.copy()
+        arrays, words = self._views(memory), self._offsets.copy()
         words[:, 0] += memory.ctypes.data
         return arrays, Context([arrays[name] for name in self._index], words)
+
+    def _memory(self) -> np.ndarray:
+        memory = np.zeros(self._size + _ALIGNED, np.uint8)
+        return memory[-memory.ctypes.data % _ALIGNED :][: self._size]
+
+    def _views(self, memory) -> dict[str, np.ndarray]:
+        return {name: np.ndarray(shape, dtype, memory, at) for name, (shape, dtype, at) in self._places.items()}
 
 
 def _same_type(found: np.dtype, expected: np.dtype) -> bool:

@@ -165,6 +165,19 @@ def test_kept_code_finds_lapack_wherever_it_is(mini):
         assert len(notices(err)) == compiled
 
 
+@pytest.mark.skipif(not JIT, reason="the compiler is switched off")
+def test_a_warm_simulation_imports_neither_numba_nor_scipy():
+    example = Path(__file__).parents[2] / "examples" / "five_bar" / "model.yaml"
+    source = (
+        "import sys, kinegrad as kg\n"
+        f"motion = kg.simulate(kg.joint(kg.Model.from_yaml({str(example)!r})), t_end=0.01)\n"
+        "print(len(motion.t), [name for name in ('numba', 'scipy', 'matplotlib') if name in sys.modules])"
+    )
+    for _ in range(2):  # the first one may have to compile
+        done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout == "11 []\n"
+
+
 def test_the_fingerprint_counts_every_source_and_its_name(mini):
     show = "from mini import store; print(store.fingerprint())"
     seen = {mini.run(show)[0]}

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from kinegrad.kernels.jit import JIT, cfunction, entry, record
-from kinegrad.kernels.table import Layout, addresses, call
+from kinegrad.kernels.table import Layout, Slab, addresses, call
 
 NODE = [("parent", "i8"), ("x", "num", 3), ("A", "num", (2, 2))]
 COMMON = Layout([("q", "f8", 1), ("M", "f8", 2)])
@@ -108,6 +108,29 @@ def test_an_array_that_does_not_fit_is_named(name, change):
     given[name] = change(given[name])
     with pytest.raises(ValueError, match=f"array '{name}'"):
         SET.context(given)
+
+
+@pytest.mark.parametrize("number", ["f8"] if JIT else ["f8", "c16"])
+def test_a_slab_gives_arrays_that_are_alike_and_apart(number):
+    given = arrays(number)
+    blank = {name: (given[name].shape, given[name].dtype) for name in ("M", "count", "blocks")}
+    slab = Slab(SET, {name: given[name] for name in ("q", "node")}, blank)
+    given["q"][:] = 99.0
+    one, context = slab.copy()
+    run(addresses([fill, walk]), context.pointer, 1)
+    assert_array_equal(one["node"]["x"][2], [11, 22, 33])
+    two, _ = slab.copy()
+    assert_array_equal(two["q"], np.arange(4.0))
+    assert_array_equal(two["node"]["x"][2], [10, 20, 30])
+    assert not two["M"].any()
+    assert {a.ctypes.data % 64 for a in (*one.values(), *two.values())} == {0}
+    assert all(a.shape == given[name].shape and a.dtype == given[name].dtype for name, a in two.items())
+
+
+def test_a_slab_refuses_what_is_not_in_the_layout():
+    given = arrays()
+    with pytest.raises(ValueError, match="array 'M' is float32"):
+        Slab(SET, {name: a for name, a in given.items() if name != "M"}, {"M": ((4, 3), "f4")})
 
 
 def test_missing_and_unknown_arrays_are_named():
