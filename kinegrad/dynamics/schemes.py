@@ -69,8 +69,9 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
     given = [name for name in SCHEMES[key].unused if name in formulation.model_fields_set]
     if given:
         names = " and ".join(map(repr, given))
-        without = f"{'has' if len(given) == 1 else 'have'} no effect with {integrator.type}"
-        warnings.warn(f"{names} of {formulation.type} {without}; leave it out.", UnusedOptionWarning, stacklevel=3)
+        have, them = ("has", "it") if len(given) == 1 else ("have", "them")
+        sentence = f"{names} of {formulation.type} {have} no effect with {integrator.type}; leave {them} out."
+        warnings.warn(sentence, UnusedOptionWarning, stacklevel=3)
     return SCHEMES[key](system, options_of(formulation, integrator, system))
 
 

@@ -66,7 +66,10 @@ def cfunction(function=None, *, what: str = "the numerical kernels"):
 
 
 def intrinsic(name: str, *parameters):
-    """An operation that kernels use and the compiler knows: `name` is a function of `kinegrad.kernels.compiler.intrinsics`."""
+    """An operation that kernels use and the compiler knows.
+
+    `name` is a function of `kinegrad.kernels.compiler.intrinsics` or `vectors`, which gives the operation from `parameters`.
+    """
     return Intrinsic(name, parameters)
 
 
@@ -78,10 +81,15 @@ class Kernel:
         functools.update_wrapper(self, function)
 
     @functools.cached_property
-    def _numba_type_(self):
+    def dispatcher(self):
+        """What Numba knows of it."""
         from kinegrad.kernels import compiler
 
-        return compiler.type_of_kernel(self.py_func, self.inline)
+        return compiler.dispatcher(self.py_func, self.inline)
+
+    @property
+    def _numba_type_(self):
+        return self.dispatcher._numba_type_
 
 
 class Intrinsic:

@@ -280,7 +280,7 @@ def test_gradients_converge_to_those_of_matrix_r(five_bar):
         (
             Penalty(tolerance=1e-9, max_iterations=5),
             RungeKutta54(),
-            "'tolerance' and 'max_iterations' of penalty have no effect with rk54; leave it out.",
+            "'tolerance' and 'max_iterations' of penalty have no effect with rk54; leave them out.",
         ),
         (
             MatrixR(tolerance=1e-9, max_iterations=5),

@@ -184,7 +184,8 @@ def test_a_step_too_far_is_done_again_in_other_coordinates():
     "integrator", [RungeKutta4(), GeneralizedAlpha(), RungeKutta54(tolerance=1e-15)], ids=lambda i: i.type
 )
 def test_gradients_in_pieces_are_the_same(integrator):
-    motion = run("pendulum", MatrixR(tolerance=1e-16, max_iterations=50), integrator, 5e-4)
+    rounds = {} if integrator.type in ("rk4", "rk54") else {"max_iterations": 50}
+    motion = run("pendulum", MatrixR(tolerance=1e-16, **rounds), integrator, 5e-4)
     assert len(motion.hs) > 2000 and motion.flags.any()
     direct = gradient(motion, wrt=PENDULUM_WRT, method="direct").matrix
     for method in ("direct", "discrete-adjoint"):

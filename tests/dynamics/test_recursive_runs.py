@@ -85,7 +85,8 @@ def test_redundant_rows_do_no_harm(cut):
 @pytest.mark.parametrize("name", ["driven", "open chain", "five-bar"])
 def test_runs_and_gradients_are_those_of_index1(name, integrator):
     system = joint(MODELS[name]())
-    options = {"tolerance": 1e-15, "max_iterations": 60, "frequency": OMEGA, "damping": XI}
+    explicit = integrator.type in ("rk4", "rk54")
+    options = {"frequency": OMEGA, "damping": XI} | ({} if explicit else {"tolerance": 1e-15, "max_iterations": 60})
     runs = [simulate(system, f(**options), integrator, t_end=0.06, step=2e-3) for f in (Recursive, Index1)]
     limit = 1e-8 if integrator.type == "rk54" else 1e-11  # steps chosen from errors that rounding changes
     assert_close(runs[0].q[-1], runs[1].q[-1], limit)

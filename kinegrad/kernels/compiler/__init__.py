@@ -12,14 +12,7 @@ from kinegrad.kernels.compiler import intrinsics, vectors
 from kinegrad.kernels.compiler.pipeline import dispatcher, object_code
 from kinegrad.kernels.compiler.wrapper import TAKES_ITSELF, numba_type
 
-_kept: list = []  # Numba's type of a kernel does not keep it alive
-
-
-def type_of_kernel(function, inline: bool):
-    """Numba's type of a kernel."""
-    made = dispatcher(function, inline)
-    _kept.append(made)
-    return types.Dispatcher(made)
+__all__ = ["compiled", "dispatcher", "type_of_intrinsic"]
 
 
 def type_of_intrinsic(name: str, parameters):

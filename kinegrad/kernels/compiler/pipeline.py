@@ -11,9 +11,7 @@ import gc
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType
 
-from llvmlite import binding
 from numba import types
-from numba.core.codegen import CPUCodeLibrary, JITCPUCodegen
 from numba.core.compiler import CompilerBase, Flags, compile_extra
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
@@ -35,6 +33,7 @@ from numba.core.untyped_passes import FixupArgs, GenericRewrites, IRProcessing, 
 from numba.extending import register_model
 
 from kinegrad.kernels.compiler.lean import attribute, implementation
+from kinegrad.kernels.compiler.objects import Codegen
 from kinegrad.kernels.compiler.wrapper import add_wrapper
 
 # Without the runtime there is no reference counting, and an allocation in a kernel is an error when it compiles.
@@ -59,52 +58,7 @@ def without_collector():
             gc.enable()
 
 
-# --- from LLVM code to object code -------------------------------------------------------------------------------
-
-
-class _Library(CPUCodeLibrary):
-    """LLVM code of one function, kept as it is to be linked into whole C functions."""
-
-    def _optimize_functions(self, module):
-        module.data_layout = self._codegen._data_layout
-
-    def finalize(self):
-        self._finalized = True
-
-    def needed(self, found=None) -> list:
-        """All libraries with functions that this one calls, directly or not."""
-        found = [] if found is None else found
-        for library in self._linking_libraries:
-            if library not in found:
-                found.append(library)
-                if isinstance(library, _Library):
-                    library.needed(found)
-        return found
-
-    def object_code(self, symbol: str) -> bytes:
-        """Machine code of the C function `symbol`; all that it calls may be inlined and left out."""
-        module = self._final_module
-        for library in self.needed():
-            module.link_in(library._get_module_for_linking(), preserve=True)
-        for function in module.functions:
-            if not function.is_declaration and function.name != symbol:
-                function.linkage = binding.Linkage.internal
-        options = binding.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization, options.slp_vectorization = False, True
-        builder = binding.create_pass_builder(self._codegen._tm, options)
-        builder.getModulePassManager().run(module, builder)
-        module.verify()
-        for function in module.functions:
-            if function.is_declaration and function.name.startswith(("NRT_", "numba_", "Py", "_ZN")):
-                raise RuntimeError(f"compiled code asks for {function.name}, which only a process with Numba has")
-        return self._codegen._tm.emit_object(module)
-
-
-class _Codegen(JITCPUCodegen):
-    _library_class = _Library
-
-    def _add_module(self, module):
-        pass
+# --- where kernels are compiled: types and code -------------------------------------------------------------------
 
 
 class _Code:
@@ -164,7 +118,7 @@ class _Context(CPUContext):
 
     def __init__(self, parent):
         vars(self).update(vars(parent))
-        self._internal_codegen = _Codegen("kinegrad")
+        self._internal_codegen = Codegen("kinegrad")
         self.cached_internal_func = {}
         self.typing_context = _TYPING
 
