@@ -332,7 +332,7 @@ def kkt_solve4(T, J, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y,
     Parameters
     ----------
     alpha : float
-        The penalty given to `kkt_factor`; 1/eps when eps is not 0, and then one round is exact but for rounding.
+        The penalty given to `kkt_factor`, at most 1/eps; with 1/eps one round is exact but for rounding.
     A, pivots
         From `kkt_factor`.
     rounds : int

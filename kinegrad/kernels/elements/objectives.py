@@ -49,16 +49,20 @@ def objectives_linear(ctx):
         r = e["row"]
         o = e["o1"]
         g[r] = reg[outs[o]]
-        for b in range(w):
-            j = idx[b]
-            for h in range(n_in):
-                y = reg[outs[o + 1 + h]]
-                yd = reg[outs[o + 1 + n_in + h]]
-                ydd = reg[outs[o + 1 + 2 * n_in + h]]
-                gz[r, j] += y * U[h, b] + yd * Ud[h, b] + ydd * Udd[h, b]
-                if j < n:
-                    gv[r, j] += yd * U[h, b] + 2.0 * ydd * Ud[h, b]
-                    ga[r, j] += ydd * U[h, b]
+        for h in range(n_in):
+            y = reg[outs[o + 1 + h]]
+            yd = reg[outs[o + 1 + n_in + h]]
+            ydd = reg[outs[o + 1 + 2 * n_in + h]]
+            if y != 0.0:
+                for b in range(w):
+                    gz[r, idx[b]] += y * U[h, b]
+            if yd != 0.0 or ydd != 0.0:
+                for b in range(w):
+                    j = idx[b]
+                    gz[r, j] += yd * Ud[h, b] + ydd * Udd[h, b]
+                    if j < n:
+                        gv[r, j] += yd * U[h, b] + 2.0 * ydd * Ud[h, b]
+                        ga[r, j] += ydd * U[h, b]
         for p in range(ds.shape[0]):
             for h in range(e["sl1"] - e["sl0"]):
                 gz[r, n + p] += reg[outs[o + 1 + 3 * n_in + h]] * ds[p, slots[e["sl0"] + h]]

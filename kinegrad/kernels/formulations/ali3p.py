@@ -315,8 +315,10 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
 
 @kernel
 def linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj):
-    """Status, penalty and rounds of the step's solve, rounds of the projections'; the context holds the partials at row
-    `step` of the trajectory.  T = M + γhC + βh²R_q, with the factors of its augmented form in A, of the projections' in L.
+    """Status, penalty and rounds of the step's solve, and of the projections'; the context holds the partials at row `step`
+    of the trajectory.  T = M + γhC + βh²R_q, with the factors of its augmented form in A, of the projections' in L.
+
+    A projection's own penalty drowns more digits of M than its solution needs: a smaller one takes fewer rounds (LIN-3).
     """
     A, L, T, piv, pivl = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx)
     q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
@@ -329,12 +331,12 @@ def linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj):
             T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
     al, pen = penalty_scale(M, Phi, m, n), opts[SCALE] * opts[PENALTY]
     status = kkt_factor(T, Phi, n, al, A, piv)
+    rounds = step_rounds(M, Phi, m, n, al)
+    moderate = al < pen or iopts[EXACT] != 0
+    al_p = al if moderate else pen
     if status == OK:
-        status = kkt_factor(M, Phi, n, pen, L, pivl)
-    rounds_p = projection_rounds(M, Phi, m, n, pen)
-    if iopts[EXACT]:
-        rounds_p = max(rounds_p, ROUNDS_EXACT)
-    return status, al, step_rounds(M, Phi, m, n, al), rounds_p
+        status = kkt_factor(M, Phi, n, al_p, L, pivl)
+    return status, al, rounds, al_p, rounds if moderate else projection_rounds(M, Phi, m, n, pen)
 
 
 @entry(what="the sensitivity kernels")
@@ -357,7 +359,7 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
     for step in range(1, hs.shape[0] + 1):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
-        status, al, rounds, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj)
+        status, al, rounds, al_p, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj)
         if status != OK:
             return status, step
         quadrature(hs, step, after, final, weights)
@@ -375,14 +377,14 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
                 right4(Nv_z, n, n, k, qk, 1.0, r1)
                 right4(Phid_z, m, n, k, qk, 1.0, r2)
                 minus4(Phi_z, m, n, 1.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, r1, r2, x, y, w, z)
+                kkt_solve4(M, Phi_z, n, eps, al_p, L, pivl, False, rounds_p, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, vk)
             if flags[step - 1] & PROJECTED_A:
                 right4(Na_z, n, n, k, qk, 1.0, r1)
                 right4(Phidd_z, m, n, k, qk, 1.0, r2)
                 minus4(Phi_z, m, n, 1.0, ak, r2)
                 minus4(Phid_z, m, n, 2.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, r1, r2, x, y, w, z)
+                kkt_solve4(M, Phi_z, n, eps, al_p, L, pivl, False, rounds_p, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, ak)
             complete4(family, n, ak, X[e])
             objective_rows4(no, n, k, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
@@ -413,7 +415,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
     for step in range(steps, 0, -1):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
-        status, al, rounds, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj)
+        status, al, rounds, al_p, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj)
         if status != OK:
             return status, step
         quadrature(hs, step, after, final, weights)
@@ -423,7 +425,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
             complete_transposed4(family, n, ao, X[e])
             add_objectives4(4 * e, used, n, g_z, g_v, g_a, weights, qo, vo, ao)
             if flags[step - 1] & PROJECTED_A:
-                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, ao, zero, E, B, w, z)
+                kkt_solve4(M, Phi_z, n, eps, al_p, L, pivl, False, rounds_p, ao, zero, E, B, w, z)
                 plus_transposed4(Phi_z, m, n, -1.0, B, ao)
                 plus_transposed4(Phid_z, m, n, -2.0, B, vo)
                 plus_transposed4(Phidd_z, m, n, -1.0, B, qo)
@@ -432,7 +434,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
                 clear4(E)
                 clear4(B)
             if flags[step - 1] & PROJECTED_V:
-                kkt_solve4(M, Phi_z, n, eps, pen, L, pivl, False, rounds_p, vo, zero, H, D, w, z)
+                kkt_solve4(M, Phi_z, n, eps, al_p, L, pivl, False, rounds_p, vo, zero, H, D, w, z)
                 plus_transposed4(Phi_z, m, n, -1.0, D, vo)
                 plus_transposed4(Phid_z, m, n, -1.0, D, qo)
                 plus_transposed4(Nv_z, n, n, -1.0, H, qo)
