@@ -288,7 +288,7 @@ def arrays(
     n, p = sizes["n"], len(ds)
     nodes = tables["nodes"]
     touch = touched(system, ds)
-    want = wanted_nodes(system, touched(system, wanted[None, :])[0])
+    want = wanted_nodes(system, wanted)
     markers, columns = [], []
     used = len(tables["markers"])  # the first ones; what no element uses needs no columns
     for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
@@ -382,12 +382,12 @@ def touched(system: System, ds: np.ndarray) -> np.ndarray:
     return touch
 
 
-def wanted_nodes(system: System, touch: np.ndarray) -> np.ndarray:
-    """What a pullback is asked for at each node; CARRIED where the node's wrenches are needed by itself or further down."""
-    want = touch & ~CARRIED
+def wanted_nodes(system: System, wanted: np.ndarray) -> np.ndarray:
+    """What a pullback of the wanted slots is asked for at each node; CARRIED where the node's wrenches are needed by itself or
+    further down, by all for gravity."""
+    want = touched(system, wanted[None, :])[0] & ~CARRIED
     gravity = system.sizes["gravity"]
-    all_ = want[0] & INERTIA and gravity > 0
-    want[0] = CARRIED if all_ else 0
+    want[0] = CARRIED if gravity > 0 and wanted[gravity : gravity + 3].any() else 0
     for i, node in enumerate(system.tables["nodes"][1:], 1):
         below = want[node["parent"]] & CARRIED
         if want[i] & GEOMETRY or below:
