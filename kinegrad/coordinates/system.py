@@ -197,6 +197,7 @@ class Workspace:
 
     def _slab(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> Slab:
         """Tables and scratch of the set, made once for each pattern of directions and wanted slots."""
+        from kinegrad.kernels.lapack import LARGE, fetch
         from kinegrad.kernels.table import Slab
 
         known = self.system.tables["known"]
@@ -204,13 +205,14 @@ class Workspace:
         if key not in known:
             if len(known) >= MOST_KNOWN:
                 known.clear()
+            if self.system.n > LARGE:
+                fetch()
             tables = self.system.arrays(self.system, ds, wanted, number, every_marker)
             known[key] = Slab(self.system.layout, tables, self._blank(len(ds), len(wanted), number))
         return known[key]
 
     def _blank(self, directions: int, slots: int, number: str) -> dict[str, tuple]:
         """Shapes and types of the products and of scratch."""
-        from kinegrad.kernels.lapack import LARGE, fetch
         from kinegrad.kernels.products import (
             MATRICES,
             MATRICES_OF_SCRATCH,
@@ -222,8 +224,6 @@ class Workspace:
         )
 
         n, m, o = self.system.n, self.system.m, len(self.system.objectives)
-        if n > LARGE:
-            fetch()
         size = {"n": n, "r": m + len(self.system.freedoms), "N": n + directions, "o": o, "m": m, "2n": 2 * n, "4": 4}
         shapes = {
             "par": (N_PAR,), "s": (slots,), "ds": (directions, slots), "g": (o,), "psi_s": (max(o, 1), slots), "energy": (3,),

@@ -26,7 +26,7 @@ JIT: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 _announced: set[str] = set()
 _loaded: dict = {}  # (function, kinds of arguments) -> address and what is returned
 _lock = threading.RLock()
-_C_FUNCTION, _BYTE = ctypes.CFUNCTYPE(None, ctypes.c_int64), ctypes.c_char
+_C_FUNCTION, _BYTE = ctypes.CFUNCTYPE(None, ctypes.c_void_p), ctypes.c_char
 
 
 # --- the decorators ----------------------------------------------------------------------------------------------
@@ -116,6 +116,11 @@ class CFunction:
     def address(self) -> int:
         """Where the machine code is, in this process."""
         return _machine_code(self.py_func, self.what, None)[0]
+
+    @functools.cached_property
+    def from_python(self):
+        """The same for Python: a function of the pointer."""
+        return _C_FUNCTION(self.address)
 
 
 class Entry:

@@ -54,15 +54,7 @@ def bound(function, context):
     """A function of a table on a context, as a Python function of nothing."""
     if not JIT:
         return functools.partial(function, context)
-    return functools.partial(_callable(function.address), ctypes.c_void_p(context.pointer))
-
-
-@functools.cache
-def _callable(address):
-    return _PROTOTYPE(address)
-
-
-_PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    return functools.partial(function.from_python, ctypes.c_void_p(context.pointer))
 
 
 if JIT:

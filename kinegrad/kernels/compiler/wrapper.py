@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -44,7 +46,7 @@ def add_wrapper(context, library, description, by_table: bool, symbol: str) -> s
     builder = ir.IRBuilder(function.append_basic_block())
     callee = context.declare_function(module, description)
     table = builder.inttoptr(function.args[0], WORD.as_pointer())
-    words = iter(range(10_000))
+    words = itertools.count()
 
     def place():
         return builder.gep(table, [WORD(next(words))])
