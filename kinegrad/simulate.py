@@ -16,6 +16,7 @@ from kinegrad.expressions.syntax import Expression
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
 from kinegrad.kernels.status import (
     CALLBACK_FAILED,
+    LOST_RANK,
     NOT_CONVERGED,
     NOT_FINITE,
     OK,
@@ -26,6 +27,7 @@ from kinegrad.kernels.status import (
     ZERO_LENGTH,
 )
 from kinegrad.kinematics.culprits import culprit
+from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinematics.start import start
 from kinegrad.motion import EvenSteps, EvenTimes, Motion, replay_states
 
@@ -114,13 +116,36 @@ def simulate(
             work.check_calls()
         return motion
     if run.status != OK and throw:
-        who = culprit(system, work, run.status)
-        raise SimulationError(explanation(run.status, run.ts[-1], step, formulation, who), motion=motion)
+        raise SimulationError(_why(motion, work), motion=motion)
     broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
     if broken and throw:
         what = f"The objective {broken[0]!r} is infinite or not a number"
         raise SimulationError(f"{what}; its expression is outside its domain at some time.", motion=motion)
     return motion
+
+
+def _why(motion: Motion, work: Workspace) -> str:
+    """One sentence on why a run stopped."""
+    system, status, formulation = motion.system, motion.status, motion.formulation
+    if status in (NOT_CONVERGED, NOT_FINITE, SINGULAR, LOST_RANK, STEP_TOO_SMALL):
+        begin, last = ((motion.t[k], motion.q[k], motion.qd[k]) for k in (0, -1))
+        h = float(motion.hs[-1]) if len(motion.hs) else motion.step
+        if is_near_singular(system, motion.s, begin, last, h):
+            return at_singular_position(motion.ts[-1], formulation)
+    return explanation(status, motion.ts[-1], motion.step, formulation, culprit(system, work, status))
+
+
+def at_singular_position(t: float, formulation) -> str:
+    """One sentence on a run that ended where constraints lose rank."""
+    remedy = (
+        "try a slightly different step, which steps over it"
+        if formulation.type == "ali3p"
+        else "use the formulation 'ali3p', which passes such positions"
+    )
+    return (
+        f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: the mechanism reaches a singular position there, where its "
+        f"constraints lose rank and other motions branch off; {remedy}."
+    )
 
 
 class Loop:
@@ -233,7 +258,8 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
     """One sentence on why a run stopped: what, when and what to try; `who` names the element when it is known."""
     newton = {
         "matrix-r": "or other degrees_of_freedom, if these no longer determine the position there",
-    }.get(formulation.type, "more max_iterations, or another penalty")
+        "recursive": "or the formulation 'index1', which solves a step by Newton's method",
+    }.get(formulation.type, "or more max_iterations")
     what = {
         NOT_CONVERGED: "the Newton iterations did not converge",
         NOT_FINITE: f"the value of {who} is infinite or not a number"
@@ -249,6 +275,7 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
         if who
         else f"check the expressions of forces near that time, or try a smaller step than {h:g} s",
         SINGULAR: "look for a singular position there, or for a body that moves without inertia",
+        LOST_RANK: "look for a singular position there, or use the formulation 'ali3p'",
         ZERO_LENGTH: "move its markers apart or set natural_length to 0",
         STEP_TOO_SMALL: "look for a force without bound there, or raise the integrator's tolerance",
         TOO_MANY_STEPS: "raise the integrator's tolerance, or simulate a shorter time",

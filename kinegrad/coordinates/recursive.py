@@ -188,7 +188,6 @@ class ConstrainedTree:
             "closing": closing.astype(np.int64),
             "norms": np.stack([norms["row"], norms["i"]], axis=1),
             "stab": np.array(stabilisation, float),
-            "rounds": np.zeros(1, np.int64),
             "X": np.zeros((n, k), number),
             "L": np.zeros((k, k), number),
             **{name: np.zeros(size, number) for name, size in (("pivot", 2 * k), ("gap", k), ("bias", k))},

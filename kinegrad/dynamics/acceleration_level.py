@@ -26,12 +26,16 @@ class AccelerationLevel(Scheme):
         self.tableau = self.tableau_of(runge_kutta)
         self.compliance = 1.0 / options["penalty"] if "penalty" in options else 0.0
         frequency, damping = options["frequency"], options["damping"]
-        self.opts = np.array([self.compliance, frequency**2, 2.0 * damping * frequency, options["tolerance"]])
+        self.opts = np.array([self.compliance, frequency**2, 2.0 * damping * frequency, options["tolerance"], -1.0])
 
     @staticmethod
     def tableau_of(methods):
         """The tableau of an explicit method; a one-stage one stands for none."""
         return methods.NONE
+
+    def begin(self, work):
+        super().begin(work)
+        self.opts[self.kernels.FREE] = -1.0
 
     @property
     def size(self) -> int:

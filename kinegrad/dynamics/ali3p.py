@@ -20,12 +20,11 @@ class Ali3p(Scheme):
 
         self.kernels = ali3p
         o = options
-        self.opts = np.zeros(5)
+        self.opts = np.zeros(4)
         self.opts[ali3p.PENALTY] = o["penalty"]
         self.opts[ali3p.SCALE] = o["projection_scale"]
         self.opts[ali3p.TOLERANCE] = o["tolerance"]
         self.opts[ali3p.THRESHOLD] = 0.0 if o["projection"] == "every-step" else o["projection"]
-        self.opts[ali3p.CARRY] = o["multiplier_start"]
         self.iopts = np.array([o["max_iterations"], int(o["projection_method"] == "augmented-lagrangian")], np.int64)
 
     @property
@@ -34,8 +33,7 @@ class Ali3p(Scheme):
 
     def begin(self, work):
         """There are no steps before the state of the workspace from which the next could be extrapolated."""
-        for before, now in (("dv", "ap"), ("da", "ap"), ("yp", "lam"), ("yv", "lam")):
-            work[before][:] = work[now]
+        work["dv"][:] = work["da"][:] = work["ap"]
 
     def keep(self, work, row):
         n, m = self.system.n, self.system.m

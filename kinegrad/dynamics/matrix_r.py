@@ -9,7 +9,7 @@ from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme, blocks, unblocked
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION, TIME
-from kinegrad.kernels.status import NOT_CONVERGED, OK, SINGULAR
+from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, OK, SINGULAR
 
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
@@ -104,7 +104,7 @@ class MatrixR(Scheme):
         while True:
             status, done = some_steps(done)
             poor = status == self.stage.POOR
-            if not poor and (status not in (NOT_CONVERGED, SINGULAR) or below == 0.0):
+            if not poor and (status not in (NOT_CONVERGED, SINGULAR, LOST_RANK) or below == 0.0):
                 return status, done
             if not poor:  # once more from the state before the step that failed
                 work["par"][TIME], work["q"][:], work["v"][:], work["a"][:] = ts[done], *self.before

@@ -12,7 +12,7 @@ from math import isfinite
 import numpy as np
 
 from kinegrad.kernels.jit import JIT, inlined, kernel, real, sqrt
-from kinegrad.kernels.lanes import load4, spread4, store4
+from kinegrad.kernels.lanes import load4, store4
 from kinegrad.kernels.lapack import getrf, potrf, serves
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 
@@ -63,15 +63,6 @@ def times4(A, i, n, X, b):
     for j in range(n):
         b = axpy4(A[i, j], get4(X, j), b)
     return b
-
-
-@kernel
-def add_transposed4(A, n, s, Y, X):
-    """X += s A[:, :n]ᵀ Y."""
-    for l in range(A.shape[0]):
-        y = mul4(s, get4(Y, l))
-        for i in range(n):
-            put4(X, i, axpy4(A[l, i], y, get4(X, i)))
 
 
 # --- symmetric: L D Lᵀ -------------------------------------------------------------------------------------------
@@ -276,113 +267,6 @@ def _swap4(X, i, k):
         a = get4(X, i)
         put4(X, i, get4(X, k))
         put4(X, k, a)
-
-
-# --- constrained systems -----------------------------------------------------------------------------------------
-
-
-@kernel
-def mean_diagonal(A, n):
-    """The mean of the diagonal of A, real part: a scale for penalties."""
-    s = 0.0
-    for i in range(n):
-        s += real(A[i, i])
-    return s / n
-
-
-@kernel
-def augment(T, J, n, alpha, A):
-    """A = T + α JᵀJ; J may have more than n columns."""
-    for i in range(n):
-        for j in range(n):
-            A[i, j] = T[i, j]
-    for l in range(J.shape[0]):
-        for i in range(n):
-            t = alpha * J[l, i]
-            if t != 0.0:
-                for j in range(n):
-                    A[i, j] += t * J[l, j]
-
-
-@kernel
-def augment_lower(T, J, n, alpha, A):
-    """The lower triangle of A = T + α JᵀJ; A may be T."""
-    for i in range(n):
-        for j in range(i + 1):
-            A[i, j] = T[i, j]
-    for l in range(J.shape[0]):
-        for i in range(n):
-            t = alpha * J[l, i]
-            if t != 0.0:
-                for j in range(i + 1):
-                    A[i, j] += t * J[l, j]
-
-
-@kernel
-def kkt_factor(T, J, n, alpha, A, pivots):
-    """Status; A and pivots hold the LU factors of T + α JᵀJ, which `kkt_solve4` uses."""
-    augment(T, J, n, alpha, A)
-    return lu(A, pivots)
-
-
-@kernel
-def kkt_solve4(T, J, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y, W, Z):
-    """X, Y with [T Jᵀ; J −ε] [X; Y] = [R1; R2], or with Tᵀ, for four columns  (LIN-3).
-
-    Parameters
-    ----------
-    alpha : float
-        The penalty given to `kkt_factor`, at most 1/eps; with 1/eps one round is exact but for rounding.
-    A, pivots
-        From `kkt_factor`.
-    rounds : int
-        Corrections made.  Each reduces the error by about |T| / (alpha σ²), σ the least singular value of J that is
-        not zero.  Redundant rows and null rows do no harm: Y is the solution of least norm when R2 is consistent.
-        What is inconsistent in R2, rounding at least, enters Y times alpha and the rounds, but neither X nor JᵀY.
-    W, Z : (n, 4), (m, 4) arrays
-        Scratch.
-    """
-    m = J.shape[0]
-    zero = spread4(0.0)
-    for i in range(n):
-        put4(X, i, zero)
-    for l in range(m):
-        put4(Y, l, zero)
-    for k in range(rounds):
-        for i in range(n):
-            put4(W, i, get4(R1, i))
-        if k > 0 and transposed:
-            _subtract_transposed4(T, n, X, W)
-        elif k > 0:
-            for i in range(n):
-                put4(W, i, mul4(-1.0, times4(T, i, n, X, mul4(-1.0, get4(W, i)))))
-        for l in range(m):
-            y = get4(Y, l)
-            r = axpy4(eps, y, get4(R2, l))
-            if k > 0:
-                r = mul4(-1.0, times4(J, l, n, X, mul4(-1.0, r)))
-            put4(Z, l, r)
-            f = axpy4(alpha, r, mul4(-1.0, y))
-            for i in range(n):
-                put4(W, i, axpy4(J[l, i], f, get4(W, i)))
-        if transposed:
-            lu_solve_transposed4(A, pivots, W)
-        else:
-            lu_solve4(A, pivots, W)
-        for i in range(n):
-            put4(X, i, axpy4(1.0, get4(W, i), get4(X, i)))
-        for l in range(m):
-            r = times4(J, l, n, W, mul4(-1.0, get4(Z, l)))
-            put4(Y, l, axpy4(alpha, r, get4(Y, l)))
-
-
-@kernel
-def _subtract_transposed4(T, n, X, W):
-    """W -= T[:n, :n]ᵀ X."""
-    for j in range(n):
-        x = mul4(-1.0, get4(X, j))
-        for i in range(n):
-            put4(W, i, axpy4(T[j, i], x, get4(W, i)))
 
 
 # --- rank --------------------------------------------------------------------------------------------------------

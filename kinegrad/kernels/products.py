@@ -23,10 +23,10 @@ from kinegrad.kernels.table import Layout
 EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION = range(7)
 N_FUNCTIONS = 7
 
-# par: numbers a formulation hands over; flag: integers, the last one the status a function leaves.
-TIME, WK, WC, WEIGHT = range(4)
+# par: numbers a formulation hands over, EXTENT the largest coordinate of a marker at the start; flag: integers, the last one the status a function leaves.
+TIME, WK, WC, WEIGHT, EXTENT = range(5)
 FREEDOMS, OBJECTIVE, STATUS, AT_POSITION = range(4)
-N_PAR, N_FLAG = 4, 4
+N_PAR, N_FLAG = 5, 4
 
 VECTORS = {
     "n": ("q", "v", "a", "vp", "ap", "dv", "da", "f", "mu", "eta_v", "eta_a"),
@@ -41,8 +41,8 @@ MATRICES = {
     ("o", "n"): ("g_v", "g_a"),
 }
 
-# Scratch of formulations: what it holds does not outlast a call of theirs.
-VECTORS_OF_SCRATCH = {"n": ("y", "w", "qt", "vt"), "2n": ("d",), "m": ("r",), "o": ("weights",)}
+# Scratch of formulations: what it holds does not outlast a call of theirs, but for ease, which the start leaves (LIN-6).
+VECTORS_OF_SCRATCH = {"n": ("x", "y", "w", "qt", "vt"), "2n": ("d",), "m": ("r", "z", "D", "Dp", "ease"), "o": ("weights",)}
 MATRICES_OF_SCRATCH = {("n", "n"): ("T", "T_lu", "M_lu"), ("n", "4"): ("r1", "x4", "w4", "U4", "H4", "E4")}
 MATRICES_OF_SCRATCH |= {("m", "4"): ("r2", "y4", "z4", "P4", "D4", "B4")}
 MATRICES_OF_SCRATCH |= {("m", "n"): ("Psi_a", "Psi_v", "Psi_w"), ("m", "N"): ("Psi_z",)}

@@ -10,6 +10,7 @@ TOO_MANY_STEPS = 6
 INCONSISTENT = 7
 OUT_OF_RANGE = 8
 CALLBACK_FAILED = 9
+LOST_RANK = 10
 
 WORDS = {
     OK: "it succeeded",
@@ -22,4 +23,5 @@ WORDS = {
     INCONSISTENT: "the equations contradict each other",
     OUT_OF_RANGE: "an argument is outside its range",
     CALLBACK_FAILED: "a Python function called from the loop raised an error",
+    LOST_RANK: "the constraints no longer determine the motion",
 }

@@ -4,37 +4,67 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import ENOUGH, MOST_ROUNDS, PENALTY_FACTOR
+from kinegrad.kernels.constrained import DROWNS, ENOUGH, MOST_ROUNDS, NULL, STRENGTH
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 
-FEWEST, MOST = 4, 2 + MOST_ROUNDS  # rounds of refinement, two more than a time loop makes
-TINY = (
-    8.0 * 2.0**-52
-)  # the inverse of a condition number, of a matrix with a unit diagonal, that leaves no correct digit
+FEWEST = 3
+TINY = 8.0 * 2.0**-52  # a pivot this part of what it was subtracted from has no correct digit
+
+
+def _moved(T, J):
+    """|J_l|² and Σ_k J_lk²/T_kk of the rows, coordinates without inertia left out."""
+    inertia, squares = np.diag(T).real, J.real**2
+    sizes, top = squares.sum(axis=1), max(inertia.max(initial=0.0), 0.0)
+    moved = squares @ np.divide(1.0, inertia, out=np.zeros(len(inertia)), where=inertia > 0.0)
+    return sizes, np.where((moved > 0.0) | (top == 0.0), moved, sizes / (top or 1.0))
+
+
+def row_ease(T, J):
+    """How much easier each row moves than the inertias along its coordinates say, from 1 down to 1/κ  (LIN-6).
+
+    At the base of a long chain a coordinate has the inertia of all that hangs on it, and a row has to move little of it; a
+    row that normalises Euler parameters moves no inertia at all.
+    """
+    ease = np.ones(len(J))
+    if not len(J):
+        return ease
+    _, moved = _moved(T, J)
+    D = np.divide(1.0, moved, out=np.zeros(len(J)), where=moved > 0.0)
+    inverse = _inverse((T + J.T @ (D[:, None] * J)).real)
+    if inverse is None:
+        return ease
+    held = np.clip(D * np.einsum("li,ij,lj->l", J.real, inverse, J.real, optimize=True), 1e-16, 1.0)
+    return np.where(D > 0.0, np.clip((1.0 - held) / held, 1.0 / STRENGTH, 1.0), 1.0)
+
+
+def row_weights(T, J, eps, ease):
+    """D_l = κ ease_l / Σ_k J_lk²/T_kk, or 1/ε where that does not drown T  (LIN-6)."""
+    sizes, moved = _moved(T, J)
+    moved = moved / ease
+    fading = np.minimum(1.0, sizes / (NULL * max(sizes.max(initial=0.0), 1e-300))) ** 2
+    D = np.divide(STRENGTH * fading, moved, out=np.zeros(len(J)), where=moved > 0.0)
+    return np.where(moved <= DROWNS * eps, 1.0 / eps, D) if eps > 0.0 else D
 
 
 def solve_constrained(T, J, eps, R1, R2):
     """Status, X, Y with [T Jᵀ; J -ε] [X; Y] = [R1; R2] for any number of columns; redundant rows do no harm (LIN-3)."""
-    n, m = len(T), len(J)
     X, Y = np.zeros_like(R1), np.zeros_like(R2)
-    scale = np.trace(T).real / n
-    rows = (np.abs(J) ** 2).sum(axis=1)
-    alpha = PENALTY_FACTOR * scale * n / rows.sum() if rows.any() else 0.0
-    if eps > 0.0:
-        alpha = min(alpha, 1.0 / eps)
-    A = T + alpha * J.T @ J
-    if not np.isfinite(A).all():
+    if not (np.isfinite(T).all() and np.isfinite(J).all()):
         return NOT_FINITE, X, Y
-    inverse = _inverse(A)
+    D = row_weights(T, J, eps, row_ease(T, J))[:, None]
+    inverse = _inverse(T + J.T @ (D * J))
     if inverse is None:
         return SINGULAR, X, Y
-    shrinks = scale / (alpha * rows[rows > 1e-20 * rows.max()].min()) if alpha > 0.0 else 0.0
-    rounds = MOST if shrinks >= 0.1 else int(np.clip(2.0 + np.log(ENOUGH) / np.log(max(shrinks, ENOUGH)), FEWEST, MOST))
-    for _ in range(rounds if m else 2):
+    inertia, last = np.abs(np.diag(T)), None
+    for k in range(MOST_ROUNDS):
         z = R2 - J @ X + eps * Y
-        W = inverse @ (R1 - T @ X - J.T @ Y + alpha * J.T @ z)
+        W = inverse @ (R1 - T @ X + J.T @ (D * z - Y))
         X += W
-        Y += alpha * (J @ W - z)
+        Y += D * (J @ W - z)
+        e, size = (np.sqrt(inertia @ np.abs(A) ** 2) for A in (W, X))
+        if k + 1 >= FEWEST and ((e**2 <= ENOUGH * last * size) | (e <= 1e-15 * size)).all():
+            break
+        last = e
     return OK, X, Y
 
 

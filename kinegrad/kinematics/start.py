@@ -15,7 +15,7 @@ import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError, KinegradError, SimulationError
-from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.decoupled import MANY, solved_by_blocks
@@ -61,8 +61,24 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
     work["par"][:] = 0.0
     work["par"][TIME] = t
     solve_position(system, work)
+    work["par"][EXTENT] = extent(work)
+    weigh_rows(system, work)
     solve_velocity(system, work)
     solve_acceleration(system, work, compliance)
+
+
+def weigh_rows(system: System, work: Workspace) -> None:
+    """Leaves in the workspace how easily the rows move, at the position for which it has M and Phi_q."""
+    from kinegrad.kinematics.constrained import row_ease
+
+    if np.isfinite(work["M"]).all() and np.isfinite(work["J"]).all():
+        work["ease"][:] = row_ease(work["M"], work["J"][: system.m])
+
+
+def extent(work: Workspace) -> float:
+    """The largest coordinate of a marker at the position of the workspace, at least 1: positions are rounded to this."""
+    x = work["mk"]["x"].real
+    return max(1.0, float(np.abs(x).max())) if x.size else 1.0
 
 
 def _targets(system: System, work: Workspace, which: str) -> np.ndarray:
@@ -249,6 +265,8 @@ class StartDerivatives:
         for name in ("dv", "da", "sv", "sa"):
             self.work[name][:] = 0.0
         self.work["flag"][FREEDOMS] = 1
+        self.work.call(EVALUATE)
+        weigh_rows(self.system, self.work)
         self.work.call(LINEARISE)
 
     def _constrained(self, R1, R2):

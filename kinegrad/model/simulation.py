@@ -47,9 +47,6 @@ class ALI3P(Formulation):
     projection_method: Literal["penalty", "augmented-lagrangian"] = Field(
         "penalty", description="penalty: one solve, exact to 1/penalty; augmented-lagrangian: iterated to rounding"
     )
-    multiplier_start: Number = Field(
-        1.0, description="factor of the last step's multipliers in the first guess of the next; 0 starts from none"
-    )
 
 
 class MatrixR(Formulation):

@@ -11,8 +11,10 @@ Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of 
 that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 """
 
-from kinegrad.kernels.formulations.blocks import observe_state, observe_step, projection_rounds, rounds_for
+from kinegrad.kernels.constrained import augment_lower, row_weights, solve_near_singular, solve_rows
+from kinegrad.kernels.formulations.blocks import observe_state, observe_step
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
+from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
     T_END,
@@ -24,53 +26,21 @@ from kinegrad.kernels.formulations.runge_kutta import (
     store_stage,
     too_small,
 )
-from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.linalg import augment_lower, ldlt, ldlt_solve, mean_diagonal
-from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, N_FUNCTIONS, OBSERVE, PRODUCTS, STATUS, TIME, WC, WK
-from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
+from kinegrad.kernels.jit import entry, kernel, real
+from kinegrad.kernels.linalg import ldlt
+from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, N_FUNCTIONS, OBSERVE, PRODUCTS, STATUS, TIME, WC, WK
+from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
 (lam_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
-(L_, d_, r_, w_, qt_, vt_, weights_) = PRODUCTS.viewers(*"T_lu d r w qt vt weights".split())
+(L_, d_, r_, x_, y_, w_, z_, D_, Dp_, ease_) = PRODUCTS.viewers(*"T_lu d r x y w z D Dp ease".split())
+(qt_, vt_, weights_) = PRODUCTS.viewers(*"qt vt weights".split())
 
-# options: ε, Ω², 2ξΩ, and the tolerance of Newton's method
-COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE = range(4)
-# The solver's penalty against inertia: of all rows, at least of the smallest, at most of all; and the part of the largest
-# |J_l|² below which a row counts as null, a redundant one that drift has moved off zero.
-STRONG, SURE, DROWNS, NULL = 1e5, 1e3, 1e10, 1e-7
+# options: ε, Ω², 2ξΩ, the tolerance of Newton's method, and with ε the number of directions that the rows do not hold, or -1
+COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE, FREE = range(5)
+HELD = 1e-4  # of the largest pivot, inertia apart: directions below this are not held
 RATES = N_FUNCTIONS  # place, after those of the set, of a function that leaves a = ap, lam and vp by other means
-
-
-@kernel
-def solver(M, J, m, n, eps):
-    """Penalty and rounds of (LIN-3): 1/ε unless that would drown M, or for ε = 0 a moderate penalty that is still strong for
-    the smallest row, null ones apart (IDX-6)."""
-    total, largest, smallest = 0.0, 0.0, 1e300
-    for l in range(m):
-        largest = max(largest, size(J, l, n))
-    for l in range(m):
-        s = size(J, l, n)
-        total += s
-        if s > NULL * largest:
-            smallest = min(smallest, s)
-    if not total > 0.0:
-        return 0.0, 1
-    inertia = mean_diagonal(M, n)
-    if eps > 0.0:
-        alpha = min(1.0 / eps, DROWNS * inertia * n / total)
-        return alpha, 1 + projection_rounds(M, J, m, n, alpha)
-    alpha = max(STRONG * inertia * n / total, SURE * inertia / smallest)
-    return alpha, 1 + rounds_for(inertia / (alpha * smallest))
-
-
-@kernel
-def size(J, l, n):
-    """|J_l|²."""
-    s = 0.0
-    for i in range(n):
-        s += (J[l, i] * J[l, i]).real
-    return s
 
 
 @kernel
@@ -84,59 +54,57 @@ def stabilised(c, Phi, Phi_t, J, v, m, n, opts, r):
 
 
 @kernel
-def accelerations(fn, ctx, m, opts, L, d, r, w):
+def still_held(M, n, d, opts):
+    """LOST_RANK if the rows hold fewer directions than at the first call: penalties do not bring a motion through (IDX-7)."""
+    largest = 0.0
+    for i in range(n):
+        t = real(M[i, i])
+        largest = max(largest, real(d[i]) / t if t > 0.0 else 0.0)
+    free = 0
+    for i in range(n):
+        t = real(M[i, i])
+        if t > 0.0 and real(d[i]) < HELD * largest * t:
+            free += 1
+    if opts[FREE] < 0.0:
+        opts[FREE] = free
+    return LOST_RANK if free > opts[FREE] else OK
+
+
+@kernel
+def accelerations(fn, ctx, m, opts):
     """Status; a = ap, lam and vp at the q, v and time of the context (IDX-1)."""
     flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
     M, J, n, eps = M_(ctx), J_(ctx)[:m], q.shape[0], opts[COMPLIANCE]
+    L, d, r, y, w, z, D, ease = L_(ctx), d_(ctx), r_(ctx), y_(ctx), w_(ctx), z_(ctx), D_(ctx), ease_(ctx)
     if len(fn) > RATES:
         call(fn[RATES], ctx)
         return flag[STATUS]
     for i in range(n):
         vp[i] = v[i]
-        a[i] = 0.0
     call(fn[EVALUATE], ctx)
     if flag[STATUS] != OK:
         return flag[STATUS]
     call(fn[BIAS], ctx)
     stabilised(c_(ctx), Phi_(ctx), Phi_t_(ctx), J, v, m, n, opts, r)
-    alpha, rounds = solver(M, J, m, n, eps)
-    augment_lower(M, J, n, alpha, L)
+    for i in range(n):
+        y[i] = -f[i]
+    row_weights(M, J, m, n, eps, ease, w, z, D)
+    augment_lower(M, J, n, D, L)
     status = ldlt(L, d)
+    if status == OK and eps > 0.0:
+        status = still_held(M, n, d, opts)
     if status != OK:
         return status
-    for l in range(m):
-        lam[l] = 0.0
-    for _ in range(rounds):
-        for i in range(n):
-            s = -f[i]
-            for j in range(n):
-                s -= M[i, j] * a[j]
-            w[i] = s
-        for l in range(m):
-            s = r[l] + eps * lam[l]
-            for i in range(n):
-                s -= J[l, i] * a[i]
-            t = alpha * s - lam[l]
-            lam[l] -= alpha * s
-            for i in range(n):
-                w[i] += J[l, i] * t
-        ldlt_solve(L, d, w)
-        for i in range(n):
-            a[i] += w[i]
-        for l in range(m):
-            s = 0.0 * q[0]
-            for i in range(n):
-                s += J[l, i] * w[i]
-            lam[l] += alpha * s
+    status = solve_near_singular(M, J, m, n, eps, D, L, d, y, r, a, lam, w, z)
     for i in range(n):
         ap[i] = a[i]
         if not abs(a[i]) < 1e300:
             return NOT_FINITE
-    return OK
+    return status
 
 
 @kernel
-def stages(fn, ctx, m, A, b, c, t, t1, h, opts, q0, v0, KV, KA, g_step, row, keep, L, d, r, w):
+def stages(fn, ctx, m, A, b, c, t, t1, h, opts, q0, v0, KV, KA, g_step, row, keep):
     """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
 
     g_step gains h Σ b_i g_i of all stages but the first; stages go to `row` if it is kept.
@@ -148,7 +116,7 @@ def stages(fn, ctx, m, A, b, c, t, t1, h, opts, q0, v0, KV, KA, g_step, row, kee
         combine(h, part, i, q0, KV, n, q)
         combine(h, part, i, v0, KA, n, v)
         par[TIME] = stage_time(t, t1, h, c[i]) if i < s else t1
-        status = accelerations(fn, ctx, m, opts, L, d, r, w)
+        status = accelerations(fn, ctx, m, opts)
         if status != OK:
             return status
         for k in range(n):
@@ -175,7 +143,7 @@ def simulate_rk(
     """
     flag, g, q, v, a, lam = flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     par, n, s, KV, KA = par_(ctx), q.shape[0], b.shape[0], rates[0], rates[1]
-    L, d, r, w, q0, v0, g_step = L_(ctx), d_(ctx), r_(ctx), w_(ctx), qt_(ctx), vt_(ctx), weights_(ctx)
+    q0, v0, g_step = qt_(ctx), vt_(ctx), weights_(ctx)
     chosen = control.shape[0] > 0
     flag[FREEDOMS] = 0
     par[WK] = 0.0
@@ -195,9 +163,7 @@ def simulate_rk(
             h = hs[step]
             for o in range(psi.shape[0]):
                 g_step[o] = h * b[0] * g_last[o]
-            status = stages(
-                fn, ctx, m, A, b, c, t, ts[step + 1], h, opts, q0, v0, KV, KA, g_step, row, keep, L, d, r, w
-            )
+            status = stages(fn, ctx, m, A, b, c, t, ts[step + 1], h, opts, q0, v0, KV, KA, g_step, row, keep)
             evaluations[step] += s
             if not chosen:
                 if status != OK:
@@ -234,7 +200,8 @@ def simulate_newmark(
     q, v, a, vp, ap, f, lam, M, K = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx), M_(ctx), K_(ctx)
     Phi, Phi_t, bias, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), J_(ctx)[:m]
     n, eps, tol = q.shape[0], opts[COMPLIANCE], opts[TOLERANCE]
-    L, d, r, w, qt, vt = L_(ctx), d_(ctx), r_(ctx), w_(ctx), qt_(ctx), vt_(ctx)
+    L, d, r, w, qt, vt, y, z, D = L_(ctx), d_(ctx), r_(ctx), w_(ctx), qt_(ctx), vt_(ctx), y_(ctx), z_(ctx), D_(ctx)
+    change, change_lam, ease = x_(ctx), Dp_(ctx), ease_(ctx)
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
@@ -244,50 +211,48 @@ def simulate_newmark(
         predict(family, h, q, v, a, auxiliary, qt, vt)
         done, last = False, 1e300
         for it in range(iterations_allowed):
+            size = real(par[EXTENT])
             for i in range(n):
                 q[i] = qt[i] + b * a[i]
                 v[i] = vt[i] + gh * a[i]
                 vp[i] = v[i]
+                size = max(size, abs(real(q[i])))
             call(fn[EVALUATE], ctx)
             if flag[STATUS] != OK:
                 return flag[STATUS], step
             call(fn[BIAS], ctx)
             stabilised(bias, Phi, Phi_t, J, v, m, n, opts, r)
-            alpha, _ = solver(M, J, m, n, eps / k)
             for i in range(n):
                 s = -f[i]
                 for j in range(n):
                     s -= M[i, j] * a[j]
-                w[i] = s
+                y[i] = s
                 for j in range(i + 1):
                     L[i, j] = M[i, j] + K[i, j]
-            augment_lower(L, J, n, alpha, L)
+            row_weights(L, J, m, n, eps / k, ease, w, z, D)
+            augment_lower(L, J, n, D, L)
             status = ldlt(L, d)
+            if status == OK and eps > 0.0:
+                status = still_held(M, n, d, opts)
             if status != OK:
                 return status, step
             for l in range(m):
                 s = r[l] + eps * lam[l]
                 for i in range(n):
                     s -= J[l, i] * a[i]
-                t = alpha * s / k
-                for i in range(n):
-                    w[i] += J[l, i] * (t - lam[l])
-                lam[l] -= t
-            ldlt_solve(L, d, w)
+                    y[i] -= J[l, i] * lam[l]
+                r[l] = s / k
+            solve_rows(M, J, m, n, eps / k, D, L, d, 1, y, r, change, change_lam, w, z)
             e = 0.0
             for i in range(n):
-                a[i] += w[i]
-                e = max(e, gh * abs(w[i].real))
+                a[i] += change[i]
+                e = max(e, b * abs(real(change[i])))
             for l in range(m):
-                s = 0.0 * q[0]
-                for i in range(n):
-                    s += J[l, i] * w[i]
-                lam[l] += alpha * s
+                lam[l] += change_lam[l]
             iterations[step] = it + 1
             if not e < 1e300:
                 return NOT_FINITE, step
-            # below the tolerance, or at rounding: no longer shrinking while already small
-            if e < tol or (tol > 0.0 and e > 0.5 * last and e < 1e-9):
+            if tol > 0.0 and converged(it, e, last, tol * b / gh, tol < TIGHT, size):
                 done = True
                 break
             last = e

@@ -7,7 +7,8 @@ what β and γ are multiplied by with HHT and generalized-alpha):
     T = M + γh C + βh² R_q,  G = Phi_q + γh Psi_v + βh² Psi_q
 """
 
-from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, STIFFNESS, solver
+from kinegrad.kernels.constrained import rounds4, row_weights
+from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, STIFFNESS
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
@@ -28,7 +29,7 @@ from kinegrad.kernels.formulations.newmark_family import (
 )
 from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, hand_back4, place, seed4, stage_weights
 from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4, times4
+from kinegrad.kernels.linalg import axpy4, get4, lu, put4
 from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
@@ -40,15 +41,15 @@ from kinegrad.kernels.table import call
 (M_, C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
     *"M C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
 )
-(Psi_a_, Psi_v_, Psi_w_, Psi_z_, T_, T_lu_, pivots_, weights_) = PRODUCTS.viewers(
-    *"Psi_a Psi_v Psi_w Psi_z T T_lu T_pivots weights".split()
+(Psi_a_, Psi_v_, Psi_w_, Psi_z_, T_, T_lu_, pivots_, weights_, w_, z_, D_, ease_) = PRODUCTS.viewers(
+    *"Psi_a Psi_v Psi_w Psi_z T T_lu T_pivots weights w z D ease".split()
 )
 (r1_, x4_, w4_, U4_, H4_, E4_, r2_, y4_, z4_, B4_) = PRODUCTS.viewers(*"r1 x4 w4 U4 H4 E4 r2 y4 z4 B4".split())
 
 
 @kernel
-def partials(M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots):
-    """Status, penalty and rounds; J = Phi_q, P = Psi_z, S = Psi_v, T, G, and the factors of T + penalty JᵀG in A (IDX-4)."""
+def partials(M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots, ease, w, z, D):
+    """Status; J = Phi_q, P = Psi_z, S = Psi_v, T, G, weights D, and the factors of T + JᵀDG in A (IDX-4)."""
     for l in range(m):
         for j in range(P.shape[1]):
             P[l, j] = Phidd_z[l, j] + opts[DAMPING] * Phid_z[l, j] + opts[STIFFNESS] * Phi_z[l, j]
@@ -56,55 +57,26 @@ def partials(M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G
             J[l, j] = Phi_z[l, j]
             S[l, j] = 2.0 * Phid_z[l, j] + opts[DAMPING] * Phi_z[l, j]
             G[l, j] = J[l, j] + gh * S[l, j] + b * P[l, j]
-    alpha, rounds = solver(M, J, m, n, opts[COMPLIANCE])
+    row_weights(M, J, m, n, opts[COMPLIANCE], ease, w, z, D)
     for i in range(n):
         for j in range(n):
             T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
             A[i, j] = T[i, j]
     for l in range(m):
         for i in range(n):
-            t = alpha * J[l, i]
+            t = D[l] * J[l, i]
             for j in range(n):
                 A[i, j] += t * G[l, j]
-    return lu(A, pivots), alpha, rounds
+    return lu(A, pivots)
 
 
 @kernel
-def solve4(T, J, G, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y, W, Z):
+def solve4(T, J, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
     """X, Y with [T Jᵀ; G -ε] [X; Y] = [R1; R2] for four columns, or with [Tᵀ Gᵀ; J -ε]: (LIN-3) with two sorts of rows."""
     if transposed:
-        rounds4(T, G, J, n, eps, alpha, A, pivots, True, rounds, R1, R2, X, Y, W, Z)
+        rounds4(T, G, J, n, eps, D, A, pivots, True, R1, R2, X, Y, W, Z)
     else:
-        rounds4(T, J, G, n, eps, alpha, A, pivots, False, rounds, R1, R2, X, Y, W, Z)
-
-
-@kernel
-def rounds4(T, B, G, n, eps, alpha, A, pivots, transposed, rounds, R1, R2, X, Y, W, Z):
-    """X, Y with [T Bᵀ; G -ε] [X; Y] = [R1; R2], T and the factors in A taken transposed if asked."""
-    m = B.shape[0]
-    clear4(X)
-    clear4(Y)
-    for k in range(rounds):
-        for i in range(n):
-            put4(W, i, get4(R1, i))
-        if k > 0 and transposed:
-            plus_transposed4(T, n, n, -1.0, X, W)
-        elif k > 0:
-            minus4(T, n, n, 1.0, X, W)
-        for l in range(m):
-            y = get4(Y, l)
-            r = mul4(-1.0, times4(G, l, n, X, mul4(-1.0, axpy4(eps, y, get4(R2, l)))))
-            put4(Z, l, r)
-            f = axpy4(alpha, r, mul4(-1.0, y))
-            for i in range(n):
-                put4(W, i, axpy4(B[l, i], f, get4(W, i)))
-        if transposed:
-            lu_solve_transposed4(A, pivots, W)
-        else:
-            lu_solve4(A, pivots, W)
-        shift4(n, 1.0, W, X)
-        for l in range(m):
-            put4(Y, l, axpy4(alpha, times4(G, l, n, W, mul4(-1.0, get4(Z, l))), get4(Y, l)))
+        rounds4(T, J, G, n, eps, D, A, pivots, False, R1, R2, X, Y, W, Z)
 
 
 @kernel
@@ -150,6 +122,7 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
     J, S, G, P, T, A, pivots = Psi_a_(ctx), Psi_v_(ctx), Psi_w_(ctx), Psi_z_(ctx), T_(ctx), T_lu_(ctx), pivots_(ctx)
     r1, w, r2, y, z = r1_(ctx), w4_(ctx), r2_(ctx), y4_(ctx), z4_(ctx)
     qk, vk, ak, weights = x4_(ctx), H4_(ctx), E4_(ctx), weights_(ctx)
+    wn, wm, D = w_(ctx), z_(ctx), D_(ctx)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
@@ -164,8 +137,8 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
-            status, alpha, rounds = partials(
-                M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots
+            status = partials(
+                M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots, ease_(ctx), wn, wm, D
             )
             if status != OK:
                 return status, step
@@ -183,7 +156,7 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
                 minus4(C, n, n, 1.0, vk, r1)
                 right4(P, m, n, n + 4 * e, qk, 1.0, r2)
                 minus4(S, m, n, 1.0, vk, r2)
-                solve4(T, J, G, n, opts[COMPLIANCE], alpha, A, pivots, False, rounds, r1, r2, ak, y, w, z)
+                solve4(T, J, G, n, opts[COMPLIANCE], D, A, pivots, False, r1, r2, ak, y, w, z)
                 shift4(n, b, ak, qk)
                 shift4(n, gh, ak, vk)
                 objective_rows4(no, n, n + 4 * e, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
@@ -220,6 +193,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
     r1, w, U, zero, B, z = r1_(ctx), w4_(ctx), U4_(ctx), r2_(ctx), B4_(ctx), z4_(ctx)
     qo, vo, ao, weights = x4_(ctx), H4_(ctx), E4_(ctx), weights_(ctx)
     clear4(zero)
+    wn, wm, D = w_(ctx), z_(ctx), D_(ctx)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     no_covectors(ctx)
     flag[FREEDOMS] = 0
@@ -235,8 +209,8 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
             else:
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
-            status, alpha, rounds = partials(
-                M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots
+            status = partials(
+                M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots, ease_(ctx), wn, wm, D
             )
             if status != OK:
                 return status, step
@@ -257,7 +231,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
                 add_objectives4(4 * e, used, n, g_z, g_v, g_a, weights, qo, vo, ao)
                 for j in range(n):
                     put4(r1, j, axpy4(b, get4(qo, j), axpy4(gh, get4(vo, j), get4(ao, j))))
-                solve4(T, J, G, n, opts[COMPLIANCE], alpha, A, pivots, True, rounds, r1, zero, U, B, w, z)
+                solve4(T, J, G, n, opts[COMPLIANCE], D, A, pivots, True, r1, zero, U, B, w, z)
                 plus_transposed4(R_z, n, n, -1.0, U, qo)
                 plus_transposed4(C, n, n, -1.0, U, vo)
                 plus_transposed4(P, m, n, -1.0, B, qo)

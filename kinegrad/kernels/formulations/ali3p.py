@@ -11,23 +11,18 @@ with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a tra
 where there is room, the auxiliary acceleration.
 """
 
-import numpy as np
-
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
-    at_rounding,
     clear4,
     minus4,
     objective_rows4,
     observe_step,
-    penalty_scale,
     plus_transposed4,
-    projection_rounds,
     quadrature,
     right4,
     shift4,
-    step_rounds,
-)  # fmt: skip
+)
+from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.formulations.newmark_family import (
     by_acceleration,
     complete,
@@ -37,11 +32,13 @@ from kinegrad.kernels.formulations.newmark_family import (
     predict4,
     predict_transposed4,
 )
-from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.linalg import axpy4, get4, kkt_factor, kkt_solve4, ldlt, ldlt_solve, mul4, put4
+from kinegrad.kernels.constrained import FEW_ROUNDS, augment_lower, kkt_factor, kkt_solve4, row_weights, solve_rows
+from kinegrad.kernels.jit import entry, kernel, real
+from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, mul4, put4
 from kinegrad.kernels.products import (
     BIAS,
     EVALUATE,
+    EXTENT,
     FREEDOMS,
     LINEARISE,
     OBJECTIVE,
@@ -63,19 +60,18 @@ from kinegrad.kernels.table import call
 (M_, K_, C_, J_, R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
     *"M K C J R_z Nv_z Na_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
 )
-(A_, L_, T_, d_, r_, y_, w_, qt_, vt_, weights_, pivots_, pivots_l_) = PRODUCTS.viewers(
-    *"T_lu M_lu T d r y w qt vt weights T_pivots M_pivots".split()
+(A_, L_, T_, d_, r_, z_, D_, Dp_, y_, w_, qt_, vt_, weights_, pivots_, pivots_l_) = PRODUCTS.viewers(
+    *"T_lu M_lu T d r z D Dp y w qt vt weights T_pivots M_pivots".split()
 )
-(r1_, x4_, w4_, U_, H_, E_, r2_, y4_, z4_, P_, D_, B_) = PRODUCTS.viewers(
+factored_, ease_ = PRODUCTS.viewers("Psi_a", "ease")  # the rows that are in the factors
+(r1_, x4_, w4_, U_, H_, E_, r2_, y4_, z4_, P_, S_, B_) = PRODUCTS.viewers(
     *"r1 x4 w4 U4 H4 E4 r2 y4 z4 P4 D4 B4".split()
 )
 
 # options
-PENALTY, SCALE, TOLERANCE, THRESHOLD, CARRY = range(5)
+PENALTY, SCALE, TOLERANCE, THRESHOLD = range(4)
 ITERATIONS, EXACT = range(2)
 PROJECTED_V, PROJECTED_A = 1, 2
-ROUNDS_EXACT = 6
-TIGHT = 1e-12  # a Newton tolerance below this asks for all digits of the projections too
 
 
 @kernel
@@ -88,53 +84,15 @@ def largest(c, m):
 
 
 @kernel
-def project(M, J, m, n, A, d, x, pen, rounds, exact, res, y, w, sig):
-    """Add y to x, with multipliers sig: M y + Jᵀsig = 0, and sig = pen times what is left of the residual res of J x + c,
-    or nothing is left when exact (ALI-2).
-
-    A, d: factors of M + pen JᵀJ, in which a large pen drowns digits of M; further rounds bring them back.
-    """
+def project(M, J, m, n, eps, D, A, d, rounds, x, res, y, sig, zero, w, z):
+    """Add y to x, with multipliers sig: M y + Jᵀsig = 0 and J (x + y) + c = ε sig, res being J x + c (ALI-2)."""
     for i in range(n):
-        y[i] = 0.0
+        zero[i] = 0.0
     for l in range(m):
-        sig[l] = 0.0
-    for k in range(rounds):
-        for i in range(n):
-            s = 0.0 * x[i]
-            if k > 0:
-                for j in range(n):
-                    s -= M[i, j] * y[j]
-            w[i] = s
-        for l in range(m):
-            t = sig[l] + pen * res[l]
-            for i in range(n):
-                w[i] -= J[l, i] * t
-        ldlt_solve(A, d, w)
-        for i in range(n):
-            y[i] += w[i]
-        for l in range(m):
-            s = res[l]
-            for i in range(n):
-                s += J[l, i] * w[i]
-            res[l] = s
-            if exact:
-                sig[l] += pen * s
-    if not exact:
-        for l in range(m):
-            sig[l] = pen * res[l]
+        res[l] = -res[l]
+    solve_rows(M, J, m, n, eps, D, A, d, rounds, zero, res, y, sig, w, z)
     for i in range(n):
         x[i] += y[i]
-
-
-@kernel
-def augment_rows(A, J, m, n, alpha):
-    """Lower triangle of A += alpha JᵀJ."""
-    for l in range(m):
-        for i in range(n):
-            t = alpha * J[l, i]
-            if t != 0.0:
-                for j in range(i + 1):
-                    A[i, j] += t * J[l, j]
 
 
 @kernel
@@ -195,13 +153,11 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
     Phi, Phi_t, c, M, K, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx), K_(ctx), J_(ctx)
     n = q.shape[0]
     A, d, y, w, res, qt, vt = A_(ctx), d_(ctx), y_(ctx), w_(ctx), r_(ctx), qt_(ctx), vt_(ctx)
-    alpha, tol = opts[PENALTY], opts[TOLERANCE]
-    pen = opts[SCALE] * alpha
-    # accelerations and multipliers of the two steps before: the caller begins with those of the start
-    a1, a2, lam1, lam2 = dv_(ctx), da_(ctx), yp_(ctx), yv_(ctx)
+    D, z, B, ease = D_(ctx), z_(ctx), factored_(ctx), ease_(ctx)
+    tol, eps = opts[TOLERANCE], compliance(opts, iopts)
+    a1, a2 = dv_(ctx), da_(ctx)  # accelerations of the two steps before: the caller begins with those of the start
     tight = tol < TIGHT
-    exact = iopts[EXACT] != 0
-    rounds = ROUNDS_EXACT if exact else 1
+    rows = J[:m]
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
@@ -209,6 +165,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
         par[WC] = gh
         par[TIME] = ts[step + 1]
         predict(family, h, q, vp, ap, auxiliary, qt, vt)
+        size = real(par[EXTENT])
         for i in range(n):
             a[i] = ap[i]
             if tight:
@@ -217,13 +174,9 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                 a1[i] = ap[i]
             q[i] = qt[i] + b * a[i]
             v[i] = vt[i] + gh * a[i]
+            size = max(size, abs(real(q[i])))
         for l in range(m):
-            s = lam[l]
-            lam[l] *= opts[CARRY]
-            if tight:
-                lam[l] += opts[CARRY] * (2.0 * s - 3.0 * lam1[l] + lam2[l])
-                lam2[l] = lam1[l]
-                lam1[l] = s
+            lam[l] = 0.0
         last = 1e300
         done = False
         refactor = True
@@ -236,7 +189,11 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                 for i in range(n):
                     for j in range(i + 1):
                         A[i, j] = M[i, j] + K[i, j]
-                augment_rows(A, J, m, n, b * alpha)
+                row_weights(A, J, m, n, 0.0, ease, w, z, D)
+                augment_lower(A, rows, n, D, A)
+                for l in range(m):
+                    for i in range(n):
+                        B[l, i] = J[l, i]
                 status = ldlt(A, d)
                 if status != OK:
                     return status, step
@@ -246,28 +203,26 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                     s -= M[i, j] * a[j]
                 y[i] = s
             for l in range(m):
-                s = lam[l] + alpha * Phi[l]
+                r = D[l] * Phi[l] / b
                 for i in range(n):
-                    y[i] -= J[l, i] * s
+                    y[i] -= J[l, i] * lam[l] + B[l, i] * r
             ldlt_solve(A, d, y)
             e = 0.0
             for i in range(n):
-                e += (y[i] * y[i]).real
+                e = max(e, abs(real(y[i])))
                 a[i] += y[i]
                 q[i] = qt[i] + b * a[i]
                 v[i] = vt[i] + gh * a[i]
             for l in range(m):
-                s = Phi[l]
+                s = Phi[l] / b
                 for i in range(n):
-                    s += b * J[l, i] * y[i]
-                lam[l] += alpha * s
-            e = b * np.sqrt(abs(e))
+                    s += B[l, i] * y[i]
+                lam[l] += D[l] * s
+            e *= b
             iterations[step] = it + 1
             if not e < 1e300:
                 return NOT_FINITE, step
-            # below the tolerance, or the next would be, or at rounding: no longer shrinking while already small
-            next_too = tight and it > 0 and e * e < tol * last
-            if e < tol or next_too or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)):
+            if tol > 0.0 and converged(it, e, last, tol, tight, size):
                 done = True
                 break
             refactor = e > 1e-3 * last  # the factors of the first iteration serve while they contract well
@@ -278,14 +233,11 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
         for i in range(n):
             vp[i] = v[i]
             ap[i] = a[i]
-            for j in range(i + 1):
-                A[i, j] = M[i, j]
-        augment_rows(A, J, m, n, pen)
+        rounds = 1 if row_weights(M, J, m, n, eps, ease, w, z, D) and not tight else FEW_ROUNDS
+        augment_lower(M, rows, n, D, A)
         status = ldlt(A, d)
         if status != OK:
             return status, step
-        if tol < TIGHT and not exact:
-            rounds = projection_rounds(M, J, m, n, pen)
         flags[step] = 0
         for l in range(m):
             s = Phi_t[l]
@@ -295,7 +247,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
             sv[l] = 0.0
             sa[l] = 0.0
         if m > 0 and not largest(res, m) < opts[THRESHOLD]:
-            project(M, J, m, n, A, d, vp, pen, rounds, exact, res, y, w, sv)
+            project(M, J, m, n, eps, D, A, d, rounds, vp, res, y, sv, qt, w, z)
             flags[step] = PROJECTED_V
         call(fn[BIAS], ctx)
         for l in range(m):
@@ -304,7 +256,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                 s += J[l, i] * ap[i]
             res[l] = s
         if m > 0 and not largest(res, m) < opts[THRESHOLD]:
-            project(M, J, m, n, A, d, ap, pen, rounds, exact, res, y, w, sa)
+            project(M, J, m, n, eps, D, A, d, rounds, ap, res, y, sa, qt, w, z)
             flags[step] += PROJECTED_A
         complete(family, ap, auxiliary)
         observe_step(fn, ctx, h, g, final, psi, g_last)
@@ -314,13 +266,17 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
 
 
 @kernel
-def linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj):
-    """Status, penalty and rounds of the step's solve, and of the projections'; the context holds the partials at row `step`
-    of the trajectory.  T = M + γhC + βh²R_q, with the factors of its augmented form in A, of the projections' in L.
+def compliance(opts, iopts):
+    """ε of the projections."""
+    return 0.0 if iopts[EXACT] else 1.0 / (opts[SCALE] * opts[PENALTY])
 
-    A projection's own penalty drowns more digits of M than its solution needs: a smaller one takes fewer rounds (LIN-3).
-    """
-    A, L, T, piv, pivl = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx)
+
+@kernel
+def linearised(fn, ctx, m, step, ts, eps, b, gh, traj):
+    """Status; the context holds the partials at row `step` of the trajectory, T = M + γhC + βh²R_q, its weights D and the
+    factors of its augmented form in A, the projections' in Dp and L."""
+    A, L, T, piv, pivl, D, Dp = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx), D_(ctx), Dp_(ctx)
+    ease = ease_(ctx)
     q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
     M, C, R_z, Phi, n = M_(ctx), C_(ctx), R_z_(ctx), Phi_z_(ctx)[:m], q.shape[0]
     par_(ctx)[TIME] = ts[step]
@@ -329,14 +285,10 @@ def linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj):
     for i in range(n):
         for j in range(n):
             T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
-    al, pen = penalty_scale(M, Phi, m, n), opts[SCALE] * opts[PENALTY]
-    status = kkt_factor(T, Phi, n, al, A, piv)
-    rounds = step_rounds(M, Phi, m, n, al)
-    moderate = al < pen or iopts[EXACT] != 0
-    al_p = al if moderate else pen
-    if status == OK:
-        status = kkt_factor(M, Phi, n, al_p, L, pivl)
-    return status, al, rounds, al_p, rounds if moderate else projection_rounds(M, Phi, m, n, pen)
+    row_weights(M, Phi, m, n, 0.0, ease, w_(ctx), z_(ctx), D)
+    row_weights(M, Phi, m, n, eps, ease, w_(ctx), z_(ctx), Dp)
+    status = kkt_factor(T, Phi, n, D, A, piv)
+    return status if status != OK else kkt_factor(M, Phi, n, Dp, L, pivl)
 
 
 @entry(what="the sensitivity kernels")
@@ -353,13 +305,12 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
     n, p, no = M.shape[0], grad.shape[1], g_z.shape[0]
     A, L, T, piv, pivl, weights = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx), weights_(ctx)
     r1, x, w, r2, y, z = r1_(ctx), x4_(ctx), w4_(ctx), r2_(ctx), y4_(ctx), z4_(ctx)
-    pen = opts[SCALE] * opts[PENALTY]
-    eps = 0.0 if iopts[EXACT] else 1.0 / pen
+    eps, weights_d, weights_p = compliance(opts, iopts), D_(ctx), Dp_(ctx)
     flag_(ctx)[FREEDOMS] = 0
     for step in range(1, hs.shape[0] + 1):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
-        status, al, rounds, al_p, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj)
+        status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj)
         if status != OK:
             return status, step
         quadrature(hs, step, after, final, weights)
@@ -370,21 +321,21 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
             right4(R_z, n, n, k, qk, 1.0, r1)
             minus4(C, n, n, 1.0, vk, r1)
             right4(Phi_z, m, n, k, qk, 1.0 / b, r2)
-            kkt_solve4(T, Phi_z, n, 0.0, al, A, piv, False, rounds, r1, r2, ak, y, w, z)
+            kkt_solve4(T, Phi_z, n, 0.0, weights_d, A, piv, False, r1, r2, ak, y, w, z)
             shift4(n, b, ak, qk)
             shift4(n, gh, ak, vk)
             if flags[step - 1] & PROJECTED_V:
                 right4(Nv_z, n, n, k, qk, 1.0, r1)
                 right4(Phid_z, m, n, k, qk, 1.0, r2)
                 minus4(Phi_z, m, n, 1.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, al_p, L, pivl, False, rounds_p, r1, r2, x, y, w, z)
+                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, vk)
             if flags[step - 1] & PROJECTED_A:
                 right4(Na_z, n, n, k, qk, 1.0, r1)
                 right4(Phidd_z, m, n, k, qk, 1.0, r2)
                 minus4(Phi_z, m, n, 1.0, ak, r2)
                 minus4(Phid_z, m, n, 2.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, al_p, L, pivl, False, rounds_p, r1, r2, x, y, w, z)
+                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, ak)
             complete4(family, n, ak, X[e])
             objective_rows4(no, n, k, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
@@ -406,16 +357,15 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
     n, no = M.shape[0], g_z.shape[0]
     A, L, T, piv, pivl, weights = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx), weights_(ctx)
     r1, w, zero, z, U, H, E = r1_(ctx), w4_(ctx), r2_(ctx), z4_(ctx), U_(ctx), H_(ctx), E_(ctx)
-    P, D, B = P_(ctx), D_(ctx), B_(ctx)
+    P, S, B = P_(ctx), S_(ctx), B_(ctx)
     clear4(zero)
-    pen = opts[SCALE] * opts[PENALTY]
-    eps = 0.0 if iopts[EXACT] else 1.0 / pen
+    eps, weights_d, weights_p = compliance(opts, iopts), D_(ctx), Dp_(ctx)
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
     for step in range(steps, 0, -1):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
-        status, al, rounds, al_p, rounds_p = linearised(fn, ctx, m, step, ts, opts, iopts, b, gh, traj)
+        status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj)
         if status != OK:
             return status, step
         quadrature(hs, step, after, final, weights)
@@ -425,7 +375,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
             complete_transposed4(family, n, ao, X[e])
             add_objectives4(4 * e, used, n, g_z, g_v, g_a, weights, qo, vo, ao)
             if flags[step - 1] & PROJECTED_A:
-                kkt_solve4(M, Phi_z, n, eps, al_p, L, pivl, False, rounds_p, ao, zero, E, B, w, z)
+                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, ao, zero, E, B, w, z)
                 plus_transposed4(Phi_z, m, n, -1.0, B, ao)
                 plus_transposed4(Phid_z, m, n, -2.0, B, vo)
                 plus_transposed4(Phidd_z, m, n, -1.0, B, qo)
@@ -434,16 +384,16 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
                 clear4(E)
                 clear4(B)
             if flags[step - 1] & PROJECTED_V:
-                kkt_solve4(M, Phi_z, n, eps, al_p, L, pivl, False, rounds_p, vo, zero, H, D, w, z)
-                plus_transposed4(Phi_z, m, n, -1.0, D, vo)
-                plus_transposed4(Phid_z, m, n, -1.0, D, qo)
+                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, vo, zero, H, S, w, z)
+                plus_transposed4(Phi_z, m, n, -1.0, S, vo)
+                plus_transposed4(Phid_z, m, n, -1.0, S, qo)
                 plus_transposed4(Nv_z, n, n, -1.0, H, qo)
             else:
                 clear4(H)
-                clear4(D)
+                clear4(S)
             for i in range(n):
                 put4(r1, i, axpy4(b, get4(qo, i), axpy4(gh, get4(vo, i), get4(ao, i))))
-            kkt_solve4(T, Phi_z, n, 0.0, al, A, piv, True, rounds, r1, zero, U, P, w, z)
+            kkt_solve4(T, Phi_z, n, 0.0, weights_d, A, piv, True, r1, zero, U, P, w, z)
             for l in range(m):
                 put4(P, l, mul4(1.0 / b, get4(P, l)))
             plus_transposed4(Phi_z, m, n, -1.0, P, qo)
@@ -454,7 +404,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
                 for i in range(n):
                     mu[i], eta_v[i], eta_a[i] = -U[i, c], -H[i, c], -E[i, c]
                 for l in range(m):
-                    yp[l], yv[l], ya[l] = -P[l, c], -D[l, c], -B[l, c]
+                    yp[l], yv[l], ya[l] = -P[l, c], -S[l, c], -B[l, c]
                 flag[OBJECTIVE] = 4 * e + c
                 par[WEIGHT] = weights[4 * e + c]
                 call(fn[PULLBACK], ctx)

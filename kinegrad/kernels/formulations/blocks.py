@@ -2,7 +2,7 @@
 
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.lanes import lane, load4, of4, spread4
-from kinegrad.kernels.linalg import axpy4, get4, mean_diagonal, mul4, put4, times4
+from kinegrad.kernels.linalg import axpy4, get4, mul4, put4, times4
 from kinegrad.kernels.products import OBSERVE
 from kinegrad.kernels.table import call
 
@@ -74,66 +74,6 @@ def add_objectives4(first, used, n, g_z, g_v, g_a, weights, Q, V, A):
             Q[i, c] += weights[o] * g_z[o, i]
             V[i, c] += weights[o] * g_v[o, i]
             A[i, c] += weights[o] * g_a[o, i]
-
-
-PENALTY_FACTOR = 1e8
-ENOUGH = 1e-12
-MOST_ROUNDS = 10
-
-
-@kernel
-def penalty_scale(T, J, m, n):
-    """A penalty that makes alpha JᵀJ some 1e8 times T in size."""
-    s = 0.0
-    for l in range(m):
-        for i in range(n):
-            s += (J[l, i] * J[l, i]).real
-    return PENALTY_FACTOR * mean_diagonal(T, n) * n / s if s > 0.0 else 0.0
-
-
-@kernel
-def at_rounding(q):
-    """A change of q below which it no longer shrinks only because of rounding."""
-    s = 1.0
-    for i in range(q.shape[0]):
-        s = max(s, abs(q[i].real))
-    return 1e-14 * s
-
-
-@kernel
-def rounds_for(error):
-    """Rounds of refinement until an error that shrinks by the factor `error` each time is small enough."""
-    k = 2
-    e = error * error
-    while e > ENOUGH and k < MOST_ROUNDS:
-        e *= error
-        k += 1
-    return k
-
-
-@kernel
-def step_rounds(T, J, m, n, alpha):
-    """Rounds that an exact constrained solve needs: by the smallest row of J, null rows apart (LIN-3)."""
-    largest = 0.0
-    smallest = 1e300
-    for l in range(m):
-        s = 0.0
-        for i in range(n):
-            s += (J[l, i] * J[l, i]).real
-        largest = max(largest, s)
-        if s > 1e-20 * largest:
-            smallest = min(smallest, s)
-    return rounds_for(min(1.0, mean_diagonal(T, n) / (alpha * smallest))) if m > 0 else 1
-
-
-@kernel
-def projection_rounds(M, J, m, n, pen):
-    """Rounds that a projection with the penalty `pen` needs to bring back the digits of M that pen JᵀJ drowns."""
-    s = 0.0
-    for l in range(m):
-        for i in range(n):
-            s += (J[l, i] * J[l, i]).real
-    return rounds_for(min(1.0, 1e-15 * pen * s / mean_diagonal(M, n))) if m > 0 else 1
 
 
 @kernel

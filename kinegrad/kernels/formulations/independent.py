@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kinegrad.kernels.formulations.blocks import clear4
-from kinegrad.kernels.jit import inlined, kernel, sqrt
+from kinegrad.kernels.jit import inlined, kernel, real, sqrt
 from kinegrad.kernels.linalg import axpy4, get4, ldlt, put4, qr
-from kinegrad.kernels.status import OK, SINGULAR
+from kinegrad.kernels.status import LOST_RANK, OK, SINGULAR
 
+# parts of a diagonal entry of the normal equations that are left as pivot: refinement is needed, and no longer helps
+POORLY, LOST = 1e-6, 1e-13
 MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
 
 
@@ -21,8 +23,8 @@ class Partition(NamedTuple):
     """Unknown and independent coordinates, and what solves for the unknown ones.
 
     `order` has the coordinates, the `nu` unknown ones first; `rows` is the number of rows that are equations for them, G
-    holds the columns of those rows in that order, P the transposed pseudo-inverse of the unknowns' columns, which `ready`
-    says to be there.  N, d, w4 are scratch.
+    holds the columns of those rows in that order, P the transposed pseudo-inverse of the unknowns' columns; `ready` is the
+    number of rounds that a solution with it takes, 0 before it is there.  N, d, w4 are scratch.
     """
 
     order: np.ndarray
@@ -134,8 +136,18 @@ def factorise(S, J):
                 s += G[l, i] * G[l, j]
             N[i, j] = s
     d = S.d
+    for i in range(nu):
+        S.w4[i, 0] = N[i, i]
     status = ldlt(N, d)
-    S.ready[0] = 1 if status == OK else 0
+    S.ready[0] = 0
+    if status == OK:
+        S.ready[0] = 1
+        for i in range(nu):
+            part = real(d[i]) / real(S.w4[i, 0])
+            if part < LOST:
+                status = LOST_RANK
+            elif part < POORLY:
+                S.ready[0] = 4
     for i in range(nu):
         d[nu + i] = 1.0 / d[i]
     for l in range(S.rows):  # P_l = N⁻¹ G_l
@@ -159,7 +171,7 @@ def solve1(S, m, b, x, w, rounds):
     n = order.shape[0]
     for j in range(nu, n):
         x[order[j]] = b[m + j - nu]
-    for k in range(rounds):
+    for k in range(max(rounds, S.ready[0])):
         for i in range(nu):
             w[i] = 0.0
         for l in range(S.rows):
@@ -183,7 +195,7 @@ def solve4(S, m, B, X):
     clear4(X)
     for j in range(nu, n):
         put4(X, order[j], get4(B, m + j - nu))
-    for _ in range(2):
+    for _ in range(max(2, S.ready[0])):
         for l in range(S.rows):
             s = get4(B, l)
             for j in range(n):
@@ -200,7 +212,7 @@ def transposed4(S, m, X, Y):
     """Y of least norm with KᵀY = X for four columns, refined once; Y[m:] belongs to z."""
     order, nu, G, P = S.order, S.nu, S.G, S.P
     clear4(Y)
-    for _ in range(2):
+    for _ in range(max(2, S.ready[0])):
         for i in range(nu):
             s = get4(X, order[i])
             for l in range(S.rows):
@@ -234,7 +246,7 @@ def basis(S, m, R, b, rounds):
                 for l in range(S.rows):
                     s -= P[l, i] * G[l, nu + k]
             R[k, order[i]] = s
-        for _ in range(1, rounds):
+        for _ in range(1, max(rounds, S.ready[0])):
             for l in range(S.rows):
                 s = 0.0 * P[l, 0]
                 for j in range(n):

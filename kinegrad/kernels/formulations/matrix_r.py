@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import at_rounding
 from kinegrad.kernels.formulations.independent import (
     basis,
     choose,
@@ -26,12 +25,14 @@ from kinegrad.kernels.formulations.independent import (
     quality,
     solve1,
 )
-from kinegrad.kernels.jit import entry, inlined
+from kinegrad.kernels.formulations.newton import TIGHT, converged
+from kinegrad.kernels.jit import entry, inlined, real
 from kinegrad.kernels.linalg import ldlt, ldlt_solve
 from kinegrad.kernels.products import (
     AT_POSITION,
     BIAS,
     EVALUATE,
+    EXTENT,
     POSITION,
     PRODUCTS,
     STATUS,
@@ -49,7 +50,6 @@ TOLERANCE, RESELECT = range(2)
 LIMIT, CHANGES, MARKED, LAST_STEP = range(4)
 SELECTED = 4  # flag of the first step in other coordinates
 TWO_PI = 2.0 * np.pi
-TIGHT = 1e-12  # a tolerance below this asks for refined solves
 SHARPER = 1e-3  # of the tolerance: corrections of positions that are left
 POOR = -1  # status: other independent coordinates may be better from here on
 
@@ -75,7 +75,7 @@ def new_stage(m, nd, like):
 
 
 @inlined
-def positions(fn, ctx, m, S, z, wraps, tol, w):
+def positions(fn, ctx, m, S, z, wraps, tol, tight, size, w):
     """Status; q with Phi(q) = 0 and z(q) = z, from the q at hand, and the factors at that q.
 
     The first correction takes the factors of the position before, if there are any.
@@ -86,7 +86,7 @@ def positions(fn, ctx, m, S, z, wraps, tol, w):
         q[order[j]] = z[j - nu]
     fresh = S.ready[0] == 0
     last = 1e300
-    for _ in range(30):
+    for it in range(30):
         call(fn[POSITION], ctx)
         if fresh:
             status = factorise(S, J)
@@ -109,7 +109,7 @@ def positions(fn, ctx, m, S, z, wraps, tol, w):
             return NOT_FINITE
         for i in range(nu):
             q[order[i]] += w[i]
-        if e <= tol or (e > 0.5 * last and e < at_rounding(q)):
+        if converged(it, e, last, tol, tight, size):
             return OK if fresh else factorise(S, J)
         last = e
         fresh = True
@@ -122,11 +122,13 @@ def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
     flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
     Phi_t, c, M = Phi_t_(ctx), c_(ctx), M_(ctx)
     R, MR, D, dd, res, x, w, y = T
-    n, nd = q.shape[0], z.shape[0]
-    status = positions(fn, ctx, m, S, z, wraps, SHARPER * tol, w)
+    n, nd, tight, size = q.shape[0], z.shape[0], tol < TIGHT, real(par_(ctx)[EXTENT])
+    for i in range(n):
+        size = max(size, abs(real(q[i])))
+    status = positions(fn, ctx, m, S, z, wraps, SHARPER * tol, tight, size, w)
     if status != OK:
         return status
-    rounds = 2 if tol < TIGHT else 1
+    rounds = 2 if tight else 1
     basis(S, m, R, res, rounds)
     moving = False
     for l in range(m + nd):
@@ -196,7 +198,7 @@ def multipliers(S, m, y, w, lam, rounds):
     order, nu, G, P = S.order, S.nu, S.G, S.P
     for l in range(lam.shape[0]):
         lam[l] = 0.0
-    for k in range(rounds):
+    for k in range(max(rounds, S.ready[0])):
         for i in range(nu):
             s = -y[order[i]]
             if k > 0:

@@ -3,7 +3,7 @@
 They go on until the coordinates become poor; whoever calls them has others chosen, by `best`, and calls again (MR-11).
 """
 
-from kinegrad.kernels.formulations.blocks import at_rounding, observe_state, observe_step
+from kinegrad.kernels.formulations.blocks import observe_state, observe_step
 from kinegrad.kernels.formulations.independent import quality, store_chosen
 from kinegrad.kernels.formulations.matrix_r import (
     CHANGES,
@@ -18,6 +18,7 @@ from kinegrad.kernels.formulations.matrix_r import (
     stage,
 )
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
+from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
     T_END,
@@ -29,9 +30,9 @@ from kinegrad.kernels.formulations.runge_kutta import (
     store_stage,
     too_small,
 )
-from kinegrad.kernels.jit import entry, inlined, kernel
+from kinegrad.kernels.jit import entry, inlined, kernel, real
 from kinegrad.kernels.linalg import ldlt, ldlt_solve
-from kinegrad.kernels.products import OBSERVE, PRODUCTS, TIME, WC, WK
+from kinegrad.kernels.products import EXTENT, OBSERVE, PRODUCTS, TIME, WC, WK
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
 
@@ -93,13 +94,15 @@ def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt
         for k in range(nd):
             found[k] = y[k]
         ldlt_solve(D, dd, found)
-        e = 0.0
+        e, size = 0.0, real(par_(ctx)[EXTENT])
+        for i in range(n):
+            size = max(size, abs(real(q[i])))
         for k in range(nd):
             zdd[k] += found[k]
             e = max(e, b * abs(found[k].real))
         if not e < 1e300:
             return NOT_FINITE, it + 1
-        if e < tol or (tol > 0.0 and e > 0.5 * last and e < at_rounding(q)) or (tol == 0.0 and it == allowed - 1):
+        if (tol > 0.0 and converged(it, e, last, tol, tol < TIGHT, size)) or (tol == 0.0 and it == allowed - 1):
             for k in range(nd):
                 z[k] = zt[k] + b * zdd[k]
                 zd[k] = vt[k] + gh * zdd[k]

@@ -10,13 +10,14 @@ Rows of a trajectory: q, v, a, lam of the state, then the auxiliary acceleration
 from kinegrad.kernels.formulations.acceleration_level import RATES, TOLERANCE
 from kinegrad.kernels.formulations.blocks import observe_step
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
+from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.formulations.runge_kutta import store_stage
-from kinegrad.kernels.jit import entry
-from kinegrad.kernels.products import FREEDOMS, PRODUCTS, STATUS, TIME
+from kinegrad.kernels.jit import entry, real
+from kinegrad.kernels.products import EXTENT, FREEDOMS, PRODUCTS, STATUS, TIME
 from kinegrad.kernels.status import NOT_CONVERGED, OK
 from kinegrad.kernels.table import call
 
-par_, flag_, g_, q_, v_, a_, lam_, qt_, vt_, w_ = PRODUCTS.viewers(*"par flag g q v a lam qt vt w".split())
+par_, flag_, g_, q_, v_, a_, lam_, qt_, vt_, y_ = PRODUCTS.viewers(*"par flag g q v a lam qt vt y".split())
 
 
 @entry(what="recursive dynamics")
@@ -26,7 +27,7 @@ def simulate_newmark(
     """Status and number of steps done, from the state in the context, the auxiliary acceleration and the integrands g_last
     there (REC-13)."""
     par, flag, g, q, v, a, lam = par_(ctx), flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
-    n, tol, qt, vt, guess = q.shape[0], opts[TOLERANCE], qt_(ctx), vt_(ctx), w_(ctx)
+    n, tol, qt, vt, guess = q.shape[0], opts[TOLERANCE], qt_(ctx), vt_(ctx), y_(ctx)
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
@@ -42,12 +43,12 @@ def simulate_newmark(
             call(fn[RATES], ctx)
             if flag[STATUS] != OK:
                 return flag[STATUS], step
-            e = 0.0
+            e, size = 0.0, real(par[EXTENT])
             for i in range(n):
-                e = max(e, gh * abs((a[i] - guess[i]).real))
+                e = max(e, b * abs(real(a[i] - guess[i])))
+                size = max(size, abs(real(q[i])))
             iterations[step] = it + 1
-            # below the tolerance, or at rounding: no longer shrinking while already small
-            if e < tol or (tol > 0.0 and e > 0.5 * last and e < 1e-9):
+            if tol > 0.0 and converged(it, e, last, tol * b / gh, tol < TIGHT, size):
                 done = True
                 break
             last = e

@@ -12,7 +12,19 @@ from kinegrad.kernels.elements.layout import GRAVITY, ROW_LAW_BIAS, ROW_LAW_VALU
 from kinegrad.kernels.elements.rows import bias as row_bias
 from kinegrad.kernels.elements.rows import values as row_values
 from kinegrad.kernels.elements.rows import wanted
-from kinegrad.kernels.formulations.blocks import rounds_for
+from kinegrad.kernels.constrained import (
+    BEARABLE,
+    FEWEST_ROUNDS,
+    LEAVES_LITTLE,
+    LEAVES_MUCH,
+    MOST_ROUNDS,
+    NULL,
+    SETTLED,
+    SLOW,
+    STRENGTH,
+    STRONGER,
+    settled,
+)
 from kinegrad.kernels.jit import cfunction, kernel, real
 from kinegrad.kernels.joint.functions import base
 from kinegrad.kernels.joint.markers import first_columns, marker_rates
@@ -45,26 +57,24 @@ from kinegrad.kernels.joint.recursive_derivatives import ground_to_leaves, leave
 from kinegrad.kernels.lanes import WIDTH
 from kinegrad.kernels.linalg import ldlt, ldlt_solve, ldlt_solve4
 from kinegrad.kernels.products import STATUS
-from kinegrad.kernels.status import NOT_FINITE, OK
+from kinegrad.kernels.status import LOST_RANK, NOT_FINITE, OK
 
 # closing: numbers of the rows that the sweeps do not hold; norms: row and first coordinate of those that they do;
-# stab: Ω², 2ξΩ; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; rounds: how often they are used; gap: what the rows still ask for.
+# stab: Ω², 2ξΩ; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; gap: what the rows still ask for.
 # right, row_right; out, row_out: four right-hand sides of the derivatives, and what solves them (REC-14).
 CONSTRAINED = RECURSIVE.extend(
     [("closing", "i8", 1), ("norms", "i8", 2), ("stab", "f8", 1), ("X", "f8", 2), ("L", "f8", 2), ("pivot", "f8", 1)]
-    + [("rounds", "i8", 1), ("gap", "f8", 1), ("bias", "f8", 1)]
+    + [("gap", "f8", 1), ("bias", "f8", 1)]
     + [("right", "f8", 2), ("row_right", "f8", 2), ("out", "f8", 2), ("row_out", "f8", 2), ("gap4", "f8", 2)]
 )
-closing_, norms_, stab_, X_, L_, pivot_, rounds_, gap_, bias_ = CONSTRAINED.viewers(
-    *"closing norms stab X L pivot rounds gap bias".split()
+closing_, norms_, stab_, X_, L_, pivot_, gap_, bias_ = CONSTRAINED.viewers(
+    *"closing norms stab X L pivot gap bias".split()
 )
 right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
 work_, rhs_, col_, row_, row_law_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col row row_law vp ap".split())
 lam_, Phi_, Phi_t_, c_, J_, Phi_z_ = CONSTRAINED.viewers(*"lam Phi Phi_t c J Phi_z".split())
 
 STIFFNESS, DAMPING = range(2)
-# δ of (REC-12) as a part of the mean diagonal of S and of its least entry, rows below a part of the largest apart
-SOFT, SURE, NULL = 1e-5, 1e-3, 1e-7
 
 
 @kernel
@@ -120,9 +130,8 @@ def inverse_times_rows(art, J, closing, Y, W, X):
 
 
 @kernel
-def factor_rows(art, J, closing, Y, W, X, L, d):
-    """Status and rounds; X = W Jᵀ, and the factors of J W Jᵀ + δ in L and d (REC-12)."""
-    inverse_times_rows(art, J, closing, Y, W, X)
+def factor_rows(J, closing, strength, X, L, d):
+    """Status; the factors of J W Jᵀ + δ in L and d, X being W Jᵀ (REC-12)."""
     m, n = closing.shape[0], X.shape[0]
     for l in range(m):
         for i in range(l + 1):
@@ -130,29 +139,89 @@ def factor_rows(art, J, closing, Y, W, X, L, d):
             for k in range(n):
                 t += J[closing[l], k] * X[k, i]
             L[l, i] = t
-    soft, rounds = softness(L)
-    if rounds == 0:
-        return OK, 0
-    for l in range(m):
-        L[l, l] += soft
-    return ldlt(L, d), rounds
+    soften(J, closing, n, strength, L, d)
+    return ldlt(L, d)
 
 
 @kernel
-def softness(S):
-    """δ that lets redundant rows disagree, and the rounds that others need with it (REC-12)."""
+def soften(J, closing, n, strength, S, g):
+    """Add to each diagonal entry of S a δ that lets redundant rows disagree: 1/D of (LIN-6), S_ll in the place of its sum."""
     m = S.shape[0]
-    largest, smallest, total = 0.0, 1e300, 0.0
+    widest, largest = 0.0, 0.0
     for l in range(m):
+        t = 0.0
+        for k in range(n):
+            t += real(J[closing[l], k]) ** 2
+        g[l] = t
+        widest = max(widest, t)
         largest = max(largest, real(S[l, l]))
-        total += real(S[l, l])
     for l in range(m):
-        if real(S[l, l]) > NULL * largest:
-            smallest = min(smallest, real(S[l, l]))
-    if not total > 0.0:
-        return 0.0, 0
-    soft = min(SOFT * total / m, SURE * smallest)
-    return soft, 2 + rounds_for(soft / smallest)
+        t = real(g[l]) / (NULL * widest) if widest > 0.0 else 0.0
+        t = min(1.0, t * t)
+        s = real(S[l, l])
+        if t > 0.0 and s > 0.0:
+            S[l, l] += s / (strength * t)
+        else:
+            S[l, l] += largest if largest > 0.0 else 1.0
+
+
+@kernel
+def close_rows(J, closing, bias, X, L, d, rounds, a, lam, gap):
+    """What is left, as by `solve_rows`; a and lam gain what the rows ask for (REC-12)."""
+    m, n = closing.shape[0], a.shape[0]
+    last, size, e = 0.0, 0.0, 0.0
+    for k in range(n):
+        size += real(a[k]) ** 2
+    for i in range(rounds):
+        for l in range(m):
+            t = bias[l]
+            for k in range(n):
+                t += J[closing[l], k] * a[k]
+            gap[l] = t
+        ldlt_solve(L, d, gap)
+        for l in range(m):
+            lam[closing[l]] += gap[l]
+        e = 0.0
+        for k in range(n):
+            t = 0.0 * a[k]
+            for l in range(m):
+                t += X[k, l] * gap[l]
+            a[k] -= t
+            e += real(t) ** 2
+        size = max(size, e)
+        if settled(i, e, last, size):
+            return SETTLED
+        if i > 1 and e > SLOW * last:
+            break
+        last = e
+    return LEAVES_LITTLE if e <= BEARABLE * size else LEAVES_MUCH
+
+
+@kernel
+def close_near_singular(J, closing, bias, X, L, d, a, lam, gap, free):
+    """Status; a and lam under the rows, with the strengths of `solve_near_singular`; free (n) is scratch."""
+    m, n, strength, left, status = closing.shape[0], a.shape[0], STRENGTH, LEAVES_MUCH, OK
+    for k in range(n):
+        free[k] = a[k]
+    for attempt in range(3):
+        status = factor_rows(J, closing, strength, X, L, d)
+        if status != OK:
+            return status
+        for k in range(n):
+            a[k] = free[k]
+        for l in range(m):
+            lam[closing[l]] = 0.0
+        rounds = FEWEST_ROUNDS if attempt == 2 else MOST_ROUNDS
+        now = close_rows(J, closing, bias, X, L, d, rounds, a, lam, gap)
+        if now == SETTLED or attempt == 2:
+            return OK
+        if attempt == 0:
+            left, strength = now, STRONGER * STRENGTH
+        else:
+            strength = STRENGTH
+            if left == LEAVES_MUCH:
+                return LOST_RANK
+    return status
 
 
 @sub_function(CLOSE)
@@ -171,22 +240,8 @@ def close(ctx):
         for k in range(n):
             t += J[r, k] * v[k]
         bias[l] = c[r] + stab[DAMPING] * t + stab[STIFFNESS] * Phi[r]
-    status, rounds = factor_rows(art_(ctx), J, closing, rhs_(ctx), work_(ctx), X, L, d)
-    if status != OK:
-        flag_(ctx)[STATUS] = status
-        return
-    for _ in range(rounds):
-        for l in range(m):
-            t = bias[l]
-            for k in range(n):
-                t += J[closing[l], k] * a[k]
-            gap[l] = t
-        ldlt_solve(L, d, gap)
-        for l in range(m):
-            lam[closing[l]] += gap[l]
-        for k in range(n):
-            for l in range(m):
-                a[k] -= X[k, l] * gap[l]
+    inverse_times_rows(art_(ctx), J, closing, rhs_(ctx), work_(ctx), X)
+    flag_(ctx)[STATUS] = close_near_singular(J, closing, bias, X, L, d, a, lam, gap, ap_(ctx))
     for i in range(norms.shape[0]):
         k = norms[i, 1]
         p = four(q, k)
@@ -220,9 +275,9 @@ def factor(ctx):
     motion(art, mass_(ctx), s_(ctx), q_(ctx), v_(ctx))
     flag[STATUS] = articulate(art, zero_(ctx), zero_(ctx))
     if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
-        flag[STATUS], rounds_(ctx)[0] = factor_rows(
-            art, Phi_z_(ctx), closing_(ctx), rhs_(ctx), work_(ctx), X_(ctx), L_(ctx), pivot_(ctx)
-        )
+        J, closing, X = Phi_z_(ctx), closing_(ctx), X_(ctx)
+        inverse_times_rows(art, J, closing, rhs_(ctx), work_(ctx), X)
+        flag[STATUS] = factor_rows(J, closing, STRENGTH, X, L_(ctx), pivot_(ctx))
 
 
 @cfunction(what="the sensitivity kernels")
@@ -249,7 +304,8 @@ def solve_four(ctx):
             t = 0.5 * row_right[norms[i, 0], c] / dot4(p, p)
             for j in range(4):
                 out[k + j, c] += t * p[j]
-    for _ in range(rounds_(ctx)[0]):
+    last, size = 0.0, 0.0
+    for i in range(MOST_ROUNDS if m > 0 else 0):
         for l in range(m):
             r = closing[l]
             for c in range(4):
@@ -261,10 +317,18 @@ def solve_four(ctx):
         for l in range(m):
             for c in range(4):
                 row_out[closing[l], c] += gap[l, c]
+        e = 0.0
         for k in range(n):
             for c in range(4):
+                t = 0.0 * out[k, c]
                 for l in range(m):
-                    out[k, c] -= X[k, l] * gap[l, c]
+                    t += X[k, l] * gap[l, c]
+                out[k, c] -= t
+                e = max(e, abs(real(t)))
+        size = max(size, e)
+        if settled(i, e * e, last * last, size * size):
+            break
+        last = e
     for i in range(norms.shape[0]):
         k = norms[i, 1]
         p = four(q, k)

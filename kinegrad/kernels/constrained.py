@@ -1,0 +1,263 @@
+"""Constrained systems [T Jᵀ; J −ε] [x; y] = [r1; r2], solved by rounds with the factors of T + JᵀDJ  (LIN-3).
+
+D has one weight a row, from the inertias that the row moves (LIN-6), so rows of any unit and size are held alike, and the
+digits of T survive in every direction.  Each round refines both residuals; rounds end when what the next one would change
+no longer counts.  Redundant rows and null rows do no harm.
+"""
+
+from kinegrad.kernels.jit import kernel, real
+from kinegrad.kernels.lanes import lane, spread4
+from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, lu, lu_solve4, lu_solve_transposed4, mul4, put4, times4
+from kinegrad.kernels.status import LOST_RANK, OK
+
+STRENGTH = 1e8  # of a row against the inertia that it moves
+NULL = 1e-6  # part of the largest |J_l|² below which a row fades: drift or rounding has moved it off zero
+DROWNS = 1e10  # strength of a row at which one round still leaves six digits of T
+ENOUGH = 1e-13  # of a solution: what further rounds would change
+MOST_ROUNDS = 40
+FEWEST_ROUNDS = 3
+STRONGER = 1e4  # times the strength: where rows are about to lose rank
+SLOW = 0.25  # square of the factor by which a round must shrink the change
+SETTLED, LEAVES_LITTLE, LEAVES_MUCH = range(3)
+FEW_ROUNDS = 10
+# squares of changes, against that of the solution: of one that is rounding, of one that is if it no longer shrinks, and of
+# one that may be left when rounds end
+SMALLEST, ROUNDED, BEARABLE = 1e-30, 1e-18, 1e-8
+
+
+@kernel
+def row_weights(T, J, m, n, eps, ease, w, g, D):
+    """True if one round is as good as many; D_l = κ ease_l / Σ_k J_lk²/T_kk, or 1/ε where that does not drown T  (LIN-6).
+
+    Coordinates without inertia are left out.  `ease` is from `kinegrad.kinematics.constrained.row_ease`; 0 stands for 1.
+    w (n) and g (m) are scratch; J may have more than n columns.
+    """
+    top, widest, one = 0.0, 0.0, eps > 0.0
+    for i in range(n):
+        t = real(T[i, i])
+        top = max(top, t)
+        w[i] = 1.0 / t if t > 0.0 else 0.0
+    for l in range(m):
+        s, a = 0.0, 0.0
+        for i in range(n):
+            t = real(J[l, i])
+            t *= t
+            a += t
+            s += t * real(w[i])
+        g[l] = a
+        D[l] = s if s > 0.0 or top <= 0.0 else a / top
+        widest = max(widest, a)
+    for l in range(m):
+        s = real(D[l])
+        if real(ease[l]) > 0.0:
+            s /= real(ease[l])
+        if eps > 0.0 and s <= DROWNS * eps:
+            D[l] = 1.0 / eps
+            continue
+        one = False
+        t = real(g[l]) / (NULL * widest) if widest > 0.0 else 0.0
+        D[l] = STRENGTH * min(1.0, t * t) / s if s > 0.0 else 0.0
+    return one or m == 0
+
+
+@kernel
+def augment(T, J, n, D, A):
+    """A = T + JᵀDJ; J may have more than n columns."""
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = T[i, j]
+    for l in range(J.shape[0]):
+        for i in range(n):
+            t = D[l] * J[l, i]
+            if t != 0.0:
+                for j in range(n):
+                    A[i, j] += t * J[l, j]
+
+
+@kernel
+def augment_lower(T, J, n, D, A):
+    """The lower triangle of A = T + JᵀDJ; A may be T."""
+    for i in range(n):
+        for j in range(i + 1):
+            A[i, j] = T[i, j]
+    for l in range(J.shape[0]):
+        for i in range(n):
+            t = D[l] * J[l, i]
+            if t != 0.0:
+                for j in range(i + 1):
+                    A[i, j] += t * J[l, j]
+
+
+@kernel
+def settled(k, e, last, size):
+    """Whether round k, which changed a solution of this size by e after `last`, leaves nothing for the next one.
+
+    All three are squares, of plain norms or of norms weighted by T: the first sees what is light, the second what is heavy.
+    """
+    if k == 0:
+        return False
+    if e * e <= ENOUGH * ENOUGH * last * size or e <= SMALLEST * size:
+        return True
+    return e > 0.25 * last and e <= ROUNDED * size
+
+
+@kernel
+def solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z):
+    """SETTLED, or what is left: LEAVES_LITTLE, LEAVES_MUCH; x, y with [T Jᵀ; J −ε] [x; y] = [r1; r2]  (LIN-3).
+
+    T is symmetric, A and d are the factors by `ldlt` of T + JᵀDJ.  Of `rounds` the first is from zero; w (n), z (m) are scratch.
+    """
+    last, size, last_w, size_w = 0.0, 0.0, 0.0, 0.0
+    for k in range(rounds):
+        for l in range(m):
+            s = r2[l]
+            if k > 0:
+                s += eps * y[l]
+                for i in range(n):
+                    s -= J[l, i] * x[i]
+            z[l] = s
+        for i in range(n):
+            s = r1[i]
+            if k > 0:
+                for j in range(n):
+                    s -= T[i, j] * x[j]
+            w[i] = s
+        for l in range(m):
+            t = D[l] * z[l]
+            if k > 0:
+                t -= y[l]
+            for i in range(n):
+                w[i] += J[l, i] * t
+        ldlt_solve(A, d, w)
+        e, e_w = 0.0, 0.0
+        for i in range(n):
+            x[i] = w[i] if k == 0 else x[i] + w[i]
+            t = real(w[i]) ** 2
+            e += t
+            e_w += abs(real(T[i, i])) * t
+        for l in range(m):
+            s = -z[l]
+            for i in range(n):
+                s += J[l, i] * w[i]
+            y[l] = D[l] * s if k == 0 else y[l] + D[l] * s
+        if k == 0:
+            size, size_w = e, e_w
+        if settled(k, e, last, size) and settled(k, e_w, last_w, size_w):
+            return SETTLED
+        if k > 1 and (e > SLOW * last or e_w > SLOW * last_w):
+            break
+        last, last_w = e, e_w
+    return LEAVES_LITTLE if e <= BEARABLE * size and e_w <= BEARABLE * size_w else LEAVES_MUCH
+
+
+@kernel
+def solve_near_singular(T, J, m, n, eps, D, A, d, r1, r2, x, y, w, z):
+    """Status; x, y as by `solve_rows`, also where rows lose rank: directions that they hardly see need stronger weights.
+
+    What even those do not see is left out if it was little, as with redundant rows that have drifted apart; otherwise the
+    rows ask for motions that they no longer determine.  A, d, D are overwritten.
+    """
+    left = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
+    if left == SETTLED:
+        return OK
+    for l in range(m):
+        t = STRONGER * D[l]
+        D[l] = t if t * eps <= 1.0 else 1.0 / eps
+    augment_lower(T, J, n, D, A)
+    status = ldlt(A, d)
+    if status != OK:
+        return OK if left == LEAVES_LITTLE else LOST_RANK
+    again = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
+    if again == SETTLED:
+        return OK
+    if left == LEAVES_MUCH:
+        return LOST_RANK
+    for l in range(m):
+        D[l] /= STRONGER
+    augment_lower(T, J, n, D, A)
+    status = ldlt(A, d)
+    solve_rows(T, J, m, n, eps, D, A, d, FEWEST_ROUNDS, r1, r2, x, y, w, z)
+    return status
+
+
+@kernel
+def kkt_factor(T, J, n, D, A, pivots):
+    """Status; A and pivots hold the LU factors of T + JᵀDJ, which `kkt_solve4` uses."""
+    augment(T, J, n, D, A)
+    return lu(A, pivots)
+
+
+@kernel
+def kkt_solve4(T, J, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
+    """Rounds made, negative if they did not settle; X, Y with [T Jᵀ; J −ε] [X; Y] = [R1; R2], or with Tᵀ, for four columns
+    (LIN-3).
+
+    A, pivots are from `kkt_factor` with the weights D, which are at most 1/ε.  Redundant rows and null rows do no harm: Y is
+    the solution of least YᵀD⁻¹Y when R2 is consistent.  What is inconsistent in R2, rounding at least, enters Y times D and the
+    rounds, but neither X nor JᵀY.  W (n, 4), Z (m, 4) are scratch.
+    """
+    return rounds4(T, J, J, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z)
+
+
+@kernel
+def rounds4(T, B, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
+    """`kkt_solve4` with two sorts of rows: [T Bᵀ; G −ε], T and the factors of T + BᵀDG in A taken transposed if asked."""
+    m = B.shape[0]
+    last, size = spread4(0.0), spread4(0.0)
+    last_w, size_w = spread4(0.0), spread4(0.0)
+    for k in range(MOST_ROUNDS):
+        for i in range(n):
+            put4(W, i, get4(R1, i))
+        if k > 0 and transposed:
+            subtract_transposed4(T, n, X, W)
+        elif k > 0:
+            for i in range(n):
+                put4(W, i, mul4(-1.0, times4(T, i, n, X, mul4(-1.0, get4(W, i)))))
+        for l in range(m):
+            r = get4(R2, l)
+            if k > 0:
+                r = mul4(-1.0, times4(G, l, n, X, mul4(-1.0, axpy4(eps, get4(Y, l), r))))
+            put4(Z, l, r)
+            f = mul4(D[l], r)
+            if k > 0:
+                f = axpy4(-1.0, get4(Y, l), f)
+            for i in range(n):
+                put4(W, i, axpy4(B[l, i], f, get4(W, i)))
+        if transposed:
+            lu_solve_transposed4(A, pivots, W)
+        else:
+            lu_solve4(A, pivots, W)
+        e, e_w = spread4(0.0), spread4(0.0)
+        for i in range(n):
+            w = get4(W, i)
+            put4(X, i, w if k == 0 else axpy4(1.0, w, get4(X, i)))
+            t = w * w
+            e = e + t
+            e_w = axpy4(abs(real(T[i, i])), t, e_w)
+        for l in range(m):
+            r = mul4(D[l], times4(G, l, n, W, mul4(-1.0, get4(Z, l))))
+            put4(Y, l, r if k == 0 else axpy4(1.0, r, get4(Y, l)))
+        if k == 0:
+            size, size_w = e, e_w
+        if settled4(k, e, last, size) and settled4(k, e_w, last_w, size_w):
+            return k + 1
+        last, last_w = e, e_w
+    return -MOST_ROUNDS
+
+
+@kernel
+def settled4(k, e, last, size):
+    """`settled` for four columns."""
+    done = k > 0
+    for c in range(4):
+        done = done and settled(k, real(lane(e, c)), real(lane(last, c)), real(lane(size, c)))
+    return done
+
+
+@kernel
+def subtract_transposed4(T, n, X, W):
+    """W -= T[:n, :n]ᵀ X."""
+    for j in range(n):
+        x = mul4(-1.0, get4(X, j))
+        for i in range(n):
+            put4(W, i, axpy4(T[j, i], x, get4(W, i)))

@@ -1,0 +1,23 @@
+"""When Newton's iterations are done: one rule for all formulations  (NEW-1).
+
+An iteration is judged by what it changed, e, in the unit of the coordinates, against the tolerance and against rounding of
+positions of this size: far from the origin no tolerance below that can be met.
+"""
+
+from kinegrad.kernels.jit import kernel
+
+TIGHT = 1e-12  # a tolerance below this asks for all digits
+ROUNDING = 4.0 * 2.0**-52  # of positions
+STALLED = 1e-10  # of positions: changes below this that no longer shrink are rounding, made larger by the equations
+
+
+@kernel
+def converged(it, e, last, tol, tight, size):
+    """Whether iteration `it`, which changed positions of this size by e after `last`, was the last one needed."""
+    if e < tol:
+        return True
+    if not tight:
+        return e <= ROUNDING * size or (it > 1 and e > 0.9 * last and e < STALLED * size)
+    if it > 0 and (e * e < 0.01 * tol * last or (e > 0.5 * last and e < 10.0 * ROUNDING * size)):
+        return True  # what the next one would change, or rounding
+    return it > 1 and e > 0.9 * last and e < STALLED * size

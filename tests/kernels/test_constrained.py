@@ -1,0 +1,207 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kinegrad.kernels.constrained import (
+    FEW_ROUNDS,
+    LEAVES_MUCH,
+    MOST_ROUNDS,
+    SETTLED,
+    STRENGTH,
+    augment,
+    augment_lower,
+    kkt_factor,
+    kkt_solve4,
+    row_weights,
+    solve_rows,
+)
+from kinegrad.kernels.jit import JIT, entry
+from kinegrad.kernels.lapack import fetch
+from kinegrad.kernels.linalg import ldlt
+from kinegrad.kernels.status import OK
+from kinegrad.kinematics import constrained as in_python
+
+NUMBERS = ["f8"] if JIT else ["f8", "c16"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def lapack():
+    fetch()
+
+
+def random(rng, number, *shape):
+    x = rng.normal(size=shape)
+    return x + 1e-20j * rng.normal(size=shape) if number == "c16" else x
+
+
+@entry
+def augmented(T, J, n, D, full, lower):
+    augment(T, J, n, D, full)
+    augment_lower(T, J, n, D, lower)
+
+
+def weights(T, J, eps=0.0):
+    D = np.zeros(len(J), T.dtype)
+    ease = np.ones(len(J), T.dtype)
+    return _weights(T, J, eps, ease, np.zeros(len(T), T.dtype), np.zeros(len(J), T.dtype), D), D.real
+
+
+@entry
+def _weights(T, J, eps, ease, w, g, D):
+    return row_weights(T, J, J.shape[0], T.shape[0], eps, ease, w, g, D)
+
+
+def solve_general(T, J, eps, transposed, R1, R2, X, Y):
+    """Status, rounds."""
+    n, number = len(T), T.dtype
+    _, D = weights(T, J, eps)
+    scratch = np.zeros((n, n), number), np.zeros(n, np.int32), np.zeros((n, 4), number), np.zeros((len(J), 4), number)
+    return _solve_general(T, J, n, eps, D.astype(number), transposed, R1, R2, X, Y, *scratch)
+
+
+@entry
+def _solve_general(T, J, n, eps, D, transposed, R1, R2, X, Y, A, pivots, W, Z):
+    status = kkt_factor(T, J, n, D, A, pivots)
+    rounds = 0
+    if status == 0:
+        rounds = kkt_solve4(T, J, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z)
+    return status, rounds
+
+
+def solve_symmetric(T, J, eps, rounds, r1, r2):
+    """Status, what is left, x, y."""
+    n, m, number = len(T), len(J), T.dtype
+    _, D = weights(T, J, eps)
+    x, y = np.zeros(n, number), np.zeros(m, number)
+    scratch = np.zeros((n, n), number), np.zeros(2 * n, number), np.zeros(n, number), np.zeros(m, number)
+    status, made = _solve_symmetric(T, J, eps, D.astype(number), rounds, r1, r2, x, y, *scratch)
+    return status, made, x, y
+
+
+@entry
+def _solve_symmetric(T, J, eps, D, rounds, r1, r2, x, y, A, d, w, z):
+    m, n = J.shape
+    augment_lower(T, J, n, D, A)
+    status = ldlt(A, d)
+    made = 0
+    if status == 0:
+        made = solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z)
+    return status, made
+
+
+def test_augment_adds_the_weighted_rows_of_the_first_columns():
+    rng = np.random.default_rng(7)
+    n = 5
+    T, J, D = rng.normal(size=(n, n)), rng.normal(size=(3, n + 2)), np.array([30.0, 2.0, 0.5])
+    J[1, :3] = 0.0
+    full, lower = np.zeros((n, n)), np.zeros((n, n))
+    augmented(T, J, n, D, full, lower)
+    A = T + J[:, :n].T @ (D[:, None] * J[:, :n])
+    assert_allclose(full, A, rtol=1e-14)
+    assert_allclose(lower, np.tril(A), rtol=1e-14)
+
+
+def test_a_weight_is_that_of_the_masses_which_the_row_moves():
+    T = np.diag([2.0, 1e-6, 0.0, 5e9])
+    J = np.array([[1.0, 0, 0, 0], [0, 3.0, 0, 0], [1.0, 1.0, 7.0, 0], [0, 0, 0, 2.0], [0, 0, 4.0, 0], [0, 0, 0, 0]])
+    expected = STRENGTH * np.array([2.0, 1e-6 / 9.0, 1.0 / (0.5 + 1e6), 5e9 / 4.0, 5e9 / 16.0, 0.0])
+    assert_allclose(weights(T, J)[1], expected, rtol=1e-14)
+    assert_allclose(in_python.row_weights(T, J, 0.0, 1.0), expected, rtol=1e-14)
+
+
+def test_a_row_that_rounding_moved_off_zero_has_no_weight_to_speak_of():
+    T, J = np.eye(3), np.array([[1.0, 0, 0], [0, 1e-10, 0]])
+    D = weights(T, J)[1]
+    assert D[1] * J[1, 1] ** 2 < 1e-15
+    assert_allclose(in_python.row_weights(T, J, 0.0, 1.0), D, rtol=1e-14)
+
+
+def test_a_compliance_is_used_as_it_is_unless_it_drowns_the_masses():
+    T, J = np.diag([1.0, 1e-6]), np.eye(2)
+    one, D = weights(T, J, 1e-3)
+    assert one
+    assert_allclose(D, [1e3, 1e3], rtol=1e-14)
+    one, D = weights(T, J, 1e-9)
+    assert not one
+    assert_allclose(D, [1e9, STRENGTH * 1e-6], rtol=1e-14)
+    assert_allclose(in_python.row_weights(T, J, 1e-9, 1.0), D, rtol=1e-14)
+
+
+def redundant(rng, number, n, m):
+    """T semidefinite plus a skew part, J with a null row and two redundant ones, definite together; R2 consistent."""
+    free = random(rng, number, m, n)
+    J = np.vstack([free, np.zeros((1, n)), free[:1] - 2.0 * free[1:2], 3.0 * free[:1]]).astype(number)
+    N = np.linalg.svd(free.real)[2][m:].T
+    G = N @ random(rng, number, n - m, n - m)
+    skew = random(rng, number, n, n)
+    T = G @ G.T + N @ N.T + N @ N.T @ (skew - skew.T) @ N @ N.T
+    R1, R2 = random(rng, number, n, 4), J @ random(rng, number, n, 4)
+    return T.astype(number), J, R1, R2
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(("n", "m"), [(3, 2), (7, 4), (20, 12), (45, 30)])
+def test_redundant_rows_and_a_singular_matrix_do_no_harm(n, m, transposed, number):
+    rng = np.random.default_rng(n)
+    T, J, R1, R2 = redundant(rng, number, n, m)
+    assert np.linalg.matrix_rank(T.real, 1e-9) == n - m
+    Tt = T.T if transposed else T
+    K = np.block([[Tt, J.T], [J, np.zeros((m + 3, m + 3))]])
+    rows = slice(0, n + m)  # without the redundant ones the matrix is regular
+    expected = np.linalg.solve(K[rows, rows], np.vstack([R1, R2])[rows])
+    scale = abs(expected).max()
+    X, Y = np.zeros((n, 4), number), np.zeros((m + 3, 4), number)
+    status, rounds = solve_general(T, J, 0.0, transposed, R1, R2, X, Y)
+    assert status == OK and 2 <= rounds <= 5
+    assert_allclose(X, expected[:n], rtol=0, atol=3e-14 * scale)
+    assert_allclose(J.T @ Y, J[:m].T @ expected[n:], rtol=0, atol=2e-13 * scale)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_constrained_system_with_compliance(transposed, number):
+    rng = np.random.default_rng(11)
+    n, m, eps = 6, 3, 1e-6
+    T, J, R1, R2 = redundant(rng, number, n, m)
+    R2 = random(rng, number, m + 3, 4)  # with compliance no right-hand side is inconsistent
+    X, Y = np.zeros((n, 4), number), np.zeros((m + 3, 4), number)
+    assert solve_general(T, J, eps, transposed, R1, R2, X, Y)[0] == OK
+    K = np.block([[T.T if transposed else T, J.T], [J, -eps * np.eye(m + 3)]])
+    assert_allclose(K @ np.vstack([X, Y]), np.vstack([R1, R2]), rtol=0, atol=1e-15 * abs(Y).max())
+
+
+def test_constrained_system_without_rows():
+    rng = np.random.default_rng(12)
+    T, B = rng.normal(size=(4, 4)), rng.normal(size=(4, 4))
+    X, none = np.zeros((4, 4)), np.zeros((0, 4))
+    assert solve_general(T, none, 0.0, False, B, none, X, none)[0] == OK
+    assert_allclose(T @ X, B, atol=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_digits_whatever_the_units_of_rows_and_coordinates(seed):
+    """Rows of a millimetre beside rows of a kilometre, grams beside tons: the solution is that of the unscaled system."""
+    rng = np.random.default_rng(seed)
+    n, m = 9, 5
+    G, J0 = rng.normal(size=(n, n)), rng.normal(size=(m, n))
+    J0 = np.vstack([J0, J0[0] + J0[1]])
+    T0 = G @ G.T + np.eye(n)
+    K = np.block([[T0, J0[:m].T], [J0[:m], np.zeros((m, m))]])
+    r1, r2 = rng.normal(size=n), J0 @ rng.normal(size=n)
+    x0 = np.linalg.solve(K, np.concatenate([r1, r2[:m]]))[:n]
+    unit, row = 10.0 ** rng.uniform(-3, 3, n), 10.0 ** rng.uniform(-1.5, 1.5, m + 1)
+    T, J = T0 * np.outer(unit, unit), row[:, None] * J0 * unit
+    status, left, x, _ = solve_symmetric(T, J, 0.0, FEW_ROUNDS, r1 * unit, r2 * row)
+    assert status == OK and left == SETTLED
+    assert_allclose(x * unit, x0, rtol=0, atol=1e-12 * abs(x0).max())
+    status, X, _ = in_python.solve_constrained(T, J, 0.0, (r1 * unit)[:, None], (r2 * row)[:, None])
+    assert status == OK
+    assert_allclose(X[:, 0] * unit, x0, rtol=0, atol=1e-12 * abs(x0).max())
+
+
+def test_a_row_that_loses_rank_is_told():
+    """One direction that rows hardly see, and ask for: no number of rounds finds it."""
+    T, J = np.eye(3), np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 1e-6, 0.0]])
+    status, left, _, _ = solve_symmetric(T, J, 0.0, MOST_ROUNDS, np.zeros(3), np.array([1.0, 2.0]))
+    assert status == OK and left == LEAVES_MUCH
