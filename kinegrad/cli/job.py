@@ -76,10 +76,10 @@ class Choices:
         formulation = _named("formulation", self.formulation, model.simulation.formulation, 0).type
         integrator = _named("integrator", self.integrator, model.simulation.integrator, 1).type
         scheme = SCHEMES.get((formulation, integrator))
+        if scheme is not None and scheme.adaptive:
+            return "error"
         if scheme is None or scheme.iterates:  # a combination that does not exist is refused when it is used
             return "iterations"
-        if scheme.adaptive:
-            return "error"
         raise KinegradError(
             f"--tolerance does not apply: {formulation} with {integrator} has no iterations and no error control; "
             "leave it out, or change --step."

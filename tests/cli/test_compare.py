@@ -75,9 +75,10 @@ def test_refused(command, pendulum):
 
 def test_tolerance_reaches_error_control(report, command, pendulum, tmp_path):
     path = pendulum()
-    scheme = ("--formulation", "index1", "--integrator", "rk54")
-    steps = [report("run", path, *scheme, "--tolerance", e)["steps"] for e in (1e-4, 1e-11)]
-    assert steps[0] < steps[1]
+    for formulation in ("matrix-r", "recursive", "index1"):
+        scheme = ("--formulation", formulation, "--integrator", "rk54")
+        steps = [report("run", path, *scheme, "--tolerance", e)["steps"] for e in (1e-4, 1e-11)]
+        assert steps[0] < steps[1]
     report("run", path, *scheme, "--tolerance", 1e-5, "--out", tmp_path / "m.nc")
     motion = kg.load(tmp_path / "m.nc")
     assert motion.integrator.tolerance == 1e-5 and motion.formulation.tolerance == kg.Index1().tolerance
