@@ -13,7 +13,7 @@ from kinegrad.dynamics.scheme import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
-from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
+from kinegrad.kernels.products import OBSERVE
 from kinegrad.kernels.status import (
     CALLBACK_FAILED,
     NOT_CONVERGED,
@@ -27,7 +27,7 @@ from kinegrad.kernels.status import (
 )
 from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.start import start
-from kinegrad.motion import EvenSteps, EvenTimes, Motion, replay_states
+from kinegrad.motion import EvenSteps, EvenTimes, Motion, Power, has_power
 
 CHUNKS = 50  # pieces in which a long run reports its progress
 SHORT = 2000  # steps below which a run is one piece
@@ -179,20 +179,20 @@ class Loop:
         rows[0] = begin
         counts, bits = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
         self.advance(0, 0, rows[:1], counts[:0], bits[:0])
-        power = Power(self) if has_power(self.work) else None
+        done_work = Done(self) if has_power(self.work) else None
         works = np.zeros(len(marks))
         done, kept, status = 0, 1, OK
         while done < n_steps and status == OK:
             last = min(done + len(rows) - 1, n_steps)
             size = last - done
             status, count = self.advance(done, last, rows[: size + 1], counts[:size], bits[:size])
-            so_far = power.work(done, rows[: count + 1]) if power else None
+            so_far = done_work.work(done, rows[: count + 1]) if done_work else None
             numbers = np.arange(done + 1, done + count + 1)
             np.add.at(iterations, (numbers - 1) // stride, counts[:count])
             np.bitwise_or.at(flags, (numbers - 1) // stride, bits[:count])
             for k in numbers[(numbers % stride == 0) | (numbers == n_steps)]:
                 traj[kept] = rows[k - done]
-                works[kept] = so_far[k - done] if power else 0.0
+                works[kept] = so_far[k - done] if done_work else 0.0
                 kept += 1
             rows[0] = rows[count]
             done += count
@@ -201,30 +201,23 @@ class Loop:
         times = np.array([self.ts[k] for k in marks[:kept]])
         ts, hs = self.ts.until(done), self.hs.until(done)
         run = Run(status, ts, hs, iterations[: kept - 1], flags[: kept - 1], times, traj[:kept], self.cpu_s)
-        return run, works[:kept] if power else None
+        return run, works[:kept] if done_work else None
 
 
-def has_power(work: Workspace) -> bool:
-    """Whether something in the model does work without having a potential: a law, a damper, a row that moves in time."""
-    dampers = work["s"][work["spring"]["c"]]
-    return bool(len(work["law"]) or len(work["row_law"]) or np.any(dampers != 0.0))
-
-
-class Power:
-    """The work of what has no potential, summed over all steps by the trapezoidal rule."""
+class Done:
+    """The work of what has no potential, summed over all steps as they are done."""
 
     def __init__(self, loop: Loop):
         self.loop = loop
-        self.apart = loop.work.system.workspace(s=loop.work["s"])
-        self.fn = self.apart.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
+        self.power = Power(loop.work.system, loop.work["s"])
         self.total = 0.0
 
     def work(self, first: int, rows: np.ndarray) -> np.ndarray:
         """The work done up to each of these states, the first of which is that before step `first`."""
-        t = self.loop.ts[first : first + len(rows)]
-        power = replay_states(self.apart, self.fn, t, self.loop.scheme.motion(rows))["energy"][:, 2].real
-        steps = np.concatenate([[0.0], 0.5 * np.diff(t) * (power[1:] + power[:-1])])
-        out = self.total + np.cumsum(steps)
+        last = first + len(rows) - 1
+        ts, hs = self.loop.ts[first : last + 1], self.loop.hs[first:last]
+        steps = self.loop.scheme.integrals(ts, hs, rows, self.power).real
+        out = self.total + np.concatenate([[0.0], np.cumsum(steps)])
         self.total = out[-1]
         return out
 

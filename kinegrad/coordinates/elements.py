@@ -210,16 +210,21 @@ class Elements:
                 formula = self.formula()
                 measure = self.measure(formula, force.acts_on)
                 if isinstance(force, Spring):
-                    k, c, m0 = (
-                        self.number(formula, f"{path}.{key}", getattr(force, key))
-                        for key in ("stiffness", "damping", "natural_value")
-                    )
-                    value = -(k * (measure - m0) + c * formula.rate(measure))
+                    value, stored = self._spring(formula, path, force, measure)
                 else:
-                    value = self.value(formula, f"{path}.value", force.value, f"force {name!r}")
-                self._add_law(name, formula, self._on_measure(formula, measure, value))
+                    value, stored = self.value(formula, f"{path}.value", force.value, f"force {name!r}"), ()
+                self._add_law(name, formula, self._on_measure(formula, measure, value), stored)
 
-    def _add_law(self, name: str, formula: Formula, forces: dict) -> None:
+    def _spring(self, formula: Formula, path: str, force: Spring, measure) -> tuple:
+        """The force of a spring on a measure; the energy it stores, and the power of its damper (LAW-8)."""
+        k, c, m0 = (
+            self.number(formula, f"{path}.{key}", getattr(force, key))
+            for key in ("stiffness", "damping", "natural_value")
+        )
+        rate, pull = formula.rate(measure), k * (measure - m0)
+        return -(pull + c * rate), (0.5 * pull * (measure - m0), -(c * rate * rate))
+
+    def _add_law(self, name: str, formula: Formula, forces: dict, stored: tuple = ()) -> None:
         if any(u[2] in formula.moved_by(*forces.values()) for u in formula.scalars.values()):
             raise ModelError(
                 Problem(
@@ -227,7 +232,7 @@ class Elements:
                     f"forces.{name}",
                 )
             )
-        tapes, targets = force_tapes(formula, forces)
+        tapes, targets = force_tapes(formula, forces, stored)
         self.laws.append(self.tables.add(formula, tapes, targets))
 
     def _on_measure(self, formula: Formula, measure, value) -> dict:
