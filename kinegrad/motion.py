@@ -101,6 +101,8 @@ class Motion:
         joined over them.
     work : (k,) array or None
         Work of what has no potential, summed over all steps, where not every step was kept and there is some.
+    follows : dict or None
+        Those of t_end, step and output_step that follow from parameters, with their expressions; None: not known.
     status : int
         0, or why the run stopped early (`kinegrad.kernels.status`).
     cpu_s : float
@@ -125,6 +127,7 @@ class Motion:
     step: float
     t_end: float
     work: np.ndarray | None = None
+    follows: dict | None = None
     extra: dict = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -74,6 +74,7 @@ def simulate(
     defaults = system.model.simulation
     formulation = formulation_of(defaults.formulation if formulation is None else formulation)
     integrator = integrator_of(defaults.integrator if integrator is None else integrator)
+    follows = times_that_follow(system, t_end=t_end, step=step, output_step=output_step)
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is None and defaults.output_step is not None:
         output_step = given_time(system, "output_step", None)
@@ -105,6 +106,7 @@ def simulate(
         system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
         objectives=dict(zip(system.objectives, psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end, work=done,
+        follows=follows,
     )  # fmt: skip
     if work.calls is not None and work.calls.failure is not None:
         motion.status = CALLBACK_FAILED
@@ -264,6 +266,12 @@ def given_time(system: System, name: str, value) -> float:
     if not (np.isfinite(value) and value > 0.0):
         raise KinegradError(f"{name} is {value:g}; it must be a finite number larger than zero.")
     return value
+
+
+def times_that_follow(system: System, **given: float | None) -> dict[str, Expression]:
+    """Those of the times t_end, step and output_step that are not given but follow from parameters, by the model."""
+    section = {name: getattr(system.model.simulation, name) for name, value in given.items() if value is None}
+    return {name: value for name, value in section.items() if isinstance(value, Expression)}
 
 
 def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[EvenSteps, int]:

@@ -70,8 +70,8 @@ def gradient(
     """
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
+    from kinegrad.sensitivity.gradient import check_held, labels_of
     from kinegrad.sensitivity.gradient import gradient as differentiate
-    from kinegrad.sensitivity.gradient import labels_of
 
     chosen = _method(method, all_, wrt, check)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut)
@@ -80,6 +80,7 @@ def gradient(
     system = job.system
     names = _names(wrt) or list(description.design)
     labels = system.parameters.independent if all_ else labels_of(system, names)
+    check_held(system, labels, job.times_that_follow(), job.arguments["formulation"], job.arguments["integrator"])
     if not all_:
         for label, direction in zip(labels, system.directions(labels), strict=True):
             if not direction.any():
@@ -189,7 +190,7 @@ def _add_check(data: dict, result, names: Sequence[str], labels: Sequence[str]) 
 
     with Progress("Differences") as progress:
         reference = by_differences(result.motion, labels, progress)
-    relative = relative_differences(result.matrix, reference)
+    relative = relative_differences(result.matrix, *reference)
     for label, column in zip(labels, relative.T, strict=True):
         if not np.isfinite(column).all():
             warn(f"no difference by {label!r} could be formed: the model does not run with values near the one it has.")

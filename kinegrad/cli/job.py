@@ -128,6 +128,14 @@ class Job:
             sentence = f"{error.problems[0].sentence} The motion up to then is in {str(self.out)!r}."
             raise SimulationError(Problem(sentence), motion=error.motion) from None
 
+    def times_that_follow(self) -> dict:
+        """Times of the simulation that follow from parameters, by name, with their expressions."""
+        from kinegrad.simulate import times_that_follow
+
+        return times_that_follow(
+            self.system, **{name: self.arguments[name] for name in ("t_end", "step", "output_step")}
+        )
+
     def write(self, motion: Motion, reactions: bool = False) -> None:
         """Save and draw the motion where that was asked for."""
         self.write_data(motion, reactions)
