@@ -209,17 +209,16 @@ def _null_below_zero(value):
 
 
 def _show(console, data: dict, model: Model) -> None:
-    from rich.table import Table
     from rich.text import Text
+
+    from kinegrad.cli.tables import show_columns
 
     console.print(Text(model.title or "Model without a title", style="bold"))
     objectives = list(data["objectives"])
-    table = Table("by", *objectives)
-    table.add_row("value", *(f"{data['objectives'][name]:.10g}" for name in objectives), end_section=True)
     rows = _rows(data["gradient"], objectives)
-    for label, values in rows[:SHOWN]:
-        table.add_row(Text(label), *(f"{value:.10g}" for value in values))
-    console.print(table)
+    texts = [("value", [f"{data['objectives'][name]:.10g}" for name in objectives])]
+    texts += [(label, [f"{value:.10g}" for value in values]) for label, values in rows[:SHOWN]]
+    show_columns(console, "by", objectives, texts, apart=1)
     if len(rows) > SHOWN:
         console.print(f"... and {len(rows) - SHOWN} more; --json gives all.")
     ratio = data["cpu_s"] / max(data["simulation_cpu_s"], 1e-9)
@@ -228,10 +227,9 @@ def _show(console, data: dict, model: Model) -> None:
         f"({data['simulation_cpu_s']:.3g} s)."
     )
     if "check" in data:
-        table = Table("relative difference", *objectives, title="Against differences of simulations")
-        for label, values in _rows(data["check"], objectives)[:SHOWN]:
-            table.add_row(Text(label), *("none" if value is None else f"{value:.1e}" for value in values))
-        console.print(table)
+        checked = _rows(data["check"], objectives)[:SHOWN]
+        texts = [(label, ["none" if x is None else f"{x:.1e}" for x in values]) for label, values in checked]
+        show_columns(console, "relative difference", objectives, texts, "Against differences of simulations")
 
 
 def _rows(table: dict[str, dict], objectives: Sequence[str]) -> list[tuple[str, list]]:
