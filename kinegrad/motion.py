@@ -101,6 +101,8 @@ class Motion:
         joined over them.
     work : (k,) array or None
         Work of what has no potential, summed over all steps, where not every step was kept and there is some.
+    follows : dict or None
+        Those of t_end, step and output_step that follow from parameters, with their expressions; None: not known.
     status : int
         0, or why the run stopped early (`kinegrad.kernels.status`).
     cpu_s : float
@@ -125,6 +127,7 @@ class Motion:
     step: float
     t_end: float
     work: np.ndarray | None = None
+    follows: dict | None = None
     extra: dict = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -180,15 +183,17 @@ class Motion:
         """(k, markers, 3, 3) position, velocity and acceleration of all markers, in the order of `system.markers`."""
         return self._replayed["markers"][:, list(self.system.markers.values())]
 
-    @property
+    @cached_property
     def energies(self) -> Energies:
-        """Energies at every state kept."""
+        """Energies at every state kept, and the work done up to it, summed over the steps by the integrator's own rule."""
         energy = self._summary["energy"]
-        power = energy[:, 2]
         if self.work is not None:
             return Energies(energy[:, 0], energy[:, 1], self.work)
-        work = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(self.t) * (power[1:] + power[:-1]))])
-        return Energies(energy[:, 0], energy[:, 1], work)
+        done = np.zeros(len(self.t))
+        power = Power(self.system, self.s)
+        if len(self.hs) and has_power(power.work):
+            done[1:] = np.cumsum(self.scheme.integrals(self.ts, self.hs, self.traj, power).real)
+        return Energies(energy[:, 0], energy[:, 1], done)
 
     @property
     def constraint_violation(self) -> np.ndarray:
@@ -285,6 +290,24 @@ class Motion:
         from kinegrad.page.html import to_html
 
         return to_html(self, path, gradient=gradient, frames=frames, folder=folder)
+
+
+def has_power(work: Workspace) -> bool:
+    """Whether something in the model does work without having a potential: a law, a damper, a row that moves in time."""
+    dampers = work["s"][work["spring"]["c"]]
+    return bool(len(work["law"]) or len(work["row_law"]) or np.any(dampers != 0.0))
+
+
+class Power:
+    """The power of what has no potential, at states along a run."""
+
+    def __init__(self, system: System, s: np.ndarray):
+        self.work = system.workspace(s=s)
+        self.functions = self.work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
+
+    def __call__(self, t: np.ndarray, states: dict[str, np.ndarray]) -> np.ndarray:
+        """(k,) power at the times t and states q, qd, qdd, lam."""
+        return replay_states(self.work, self.functions, np.ascontiguousarray(t), states)["energy"][:, 2]
 
 
 def replay(motion: Motion, rows, with_markers: bool = True) -> dict[str, np.ndarray]:

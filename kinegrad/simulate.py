@@ -13,7 +13,7 @@ from kinegrad.dynamics.scheme import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
-from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
+from kinegrad.kernels.products import OBSERVE
 from kinegrad.kernels.status import (
     CALLBACK_FAILED,
     LOST_RANK,
@@ -29,7 +29,7 @@ from kinegrad.kernels.status import (
 from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinematics.start import start
-from kinegrad.motion import EvenSteps, EvenTimes, Motion, replay_states
+from kinegrad.motion import EvenSteps, EvenTimes, Motion, Power, has_power
 
 CHUNKS = 50  # pieces in which a long run reports its progress
 SHORT = 2000  # steps below which a run is one piece
@@ -76,6 +76,7 @@ def simulate(
     defaults = system.model.simulation
     formulation = formulation_of(defaults.formulation if formulation is None else formulation)
     integrator = integrator_of(defaults.integrator if integrator is None else integrator)
+    follows = times_that_follow(system, t_end=t_end, step=step, output_step=output_step)
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is None and defaults.output_step is not None:
         output_step = given_time(system, "output_step", None)
@@ -107,6 +108,7 @@ def simulate(
         system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
         objectives=dict(zip(system.objectives, psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end, work=done,
+        follows=follows,
     )  # fmt: skip
     if work.calls is not None and work.calls.failure is not None:
         motion.status = CALLBACK_FAILED
@@ -204,20 +206,20 @@ class Loop:
         rows[0] = begin
         counts, bits = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
         self.advance(0, 0, rows[:1], counts[:0], bits[:0])
-        power = Power(self) if has_power(self.work) else None
+        done_work = Done(self) if has_power(self.work) else None
         works = np.zeros(len(marks))
         done, kept, status = 0, 1, OK
         while done < n_steps and status == OK:
             last = min(done + len(rows) - 1, n_steps)
             size = last - done
             status, count = self.advance(done, last, rows[: size + 1], counts[:size], bits[:size])
-            so_far = power.work(done, rows[: count + 1]) if power else None
+            so_far = done_work.work(done, rows[: count + 1]) if done_work else None
             numbers = np.arange(done + 1, done + count + 1)
             np.add.at(iterations, (numbers - 1) // stride, counts[:count])
             np.bitwise_or.at(flags, (numbers - 1) // stride, bits[:count])
             for k in numbers[(numbers % stride == 0) | (numbers == n_steps)]:
                 traj[kept] = rows[k - done]
-                works[kept] = so_far[k - done] if power else 0.0
+                works[kept] = so_far[k - done] if done_work else 0.0
                 kept += 1
             rows[0] = rows[count]
             done += count
@@ -226,30 +228,23 @@ class Loop:
         times = np.array([self.ts[k] for k in marks[:kept]])
         ts, hs = self.ts.until(done), self.hs.until(done)
         run = Run(status, ts, hs, iterations[: kept - 1], flags[: kept - 1], times, traj[:kept], self.cpu_s)
-        return run, works[:kept] if power else None
+        return run, works[:kept] if done_work else None
 
 
-def has_power(work: Workspace) -> bool:
-    """Whether something in the model does work without having a potential: a law, a damper, a row that moves in time."""
-    dampers = work["s"][work["spring"]["c"]]
-    return bool(len(work["law"]) or len(work["row_law"]) or np.any(dampers != 0.0))
-
-
-class Power:
-    """The work of what has no potential, summed over all steps by the trapezoidal rule."""
+class Done:
+    """The work of what has no potential, summed over all steps as they are done."""
 
     def __init__(self, loop: Loop):
         self.loop = loop
-        self.apart = loop.work.system.workspace(s=loop.work["s"])
-        self.fn = self.apart.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
+        self.power = Power(loop.work.system, loop.work["s"])
         self.total = 0.0
 
     def work(self, first: int, rows: np.ndarray) -> np.ndarray:
         """The work done up to each of these states, the first of which is that before step `first`."""
-        t = self.loop.ts[first : first + len(rows)]
-        power = replay_states(self.apart, self.fn, t, self.loop.scheme.motion(rows))["energy"][:, 2].real
-        steps = np.concatenate([[0.0], 0.5 * np.diff(t) * (power[1:] + power[:-1])])
-        out = self.total + np.cumsum(steps)
+        last = first + len(rows) - 1
+        ts, hs = self.loop.ts[first : last + 1], self.loop.hs[first:last]
+        steps = self.loop.scheme.integrals(ts, hs, rows, self.power).real
+        out = self.total + np.concatenate([[0.0], np.cumsum(steps)])
         self.total = out[-1]
         return out
 
@@ -298,6 +293,12 @@ def given_time(system: System, name: str, value) -> float:
     if not (np.isfinite(value) and value > 0.0):
         raise KinegradError(f"{name} is {value:g}; it must be a finite number larger than zero.")
     return value
+
+
+def times_that_follow(system: System, **given: float | None) -> dict[str, Expression]:
+    """Those of the times t_end, step and output_step that are not given but follow from parameters, by the model."""
+    section = {name: getattr(system.model.simulation, name) for name, value in given.items() if value is None}
+    return {name: value for name, value in section.items() if isinstance(value, Expression)}
 
 
 def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[EvenSteps, int]:

@@ -14,13 +14,10 @@ ROOT = Path(__file__).parents[1]
 HEAVY = ["numpy", "numba", "scipy", "sympy", "pydantic", "matplotlib", "typer", "rich", "h5py", "ruamel"]
 
 
-def test_import_is_quick_and_loads_nothing_heavy():
-    program = (
-        "import sys, time; start = time.perf_counter(); import kinegrad; seconds = time.perf_counter() - start\n"
-        f"print([name for name in {HEAVY!r} if name in sys.modules], seconds < 0.3)"
-    )
+def test_import_loads_nothing_heavy():
+    program = f"import sys, kinegrad; print([name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("[] True\n", "")
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 def test_every_public_name_loads():

@@ -100,9 +100,9 @@ def _print_report(report: Report, as_json: bool) -> None:
     if as_json:
         print(json.dumps(report.data, allow_nan=False), flush=True)
     else:
-        from rich.console import Console
+        from kinegrad.cli.tables import WholeConsole
 
-        report.show(Console(highlight=False))
+        report.show(WholeConsole(highlight=False))
         sys.stdout.flush()
 
 

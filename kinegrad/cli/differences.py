@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,72 +15,98 @@ if TYPE_CHECKING:
 LARGEST, FACTOR, SIZES = 1e-2, 3.0, 6  # step sizes relative to the parameter: 1e-2, 3.3e-3 ... 4e-5
 SMALL_ENTRY = 1e-3  # entries below this part of their row's largest are measured against that
 ALLOWED = 1e-5
+# how many of the largest sizes are left out, and the degree of a polynomial through the rest
+FITS = ((0, 8), (1, 6), (2, 5), (3, 3))
+SURE = 30.0  # times the noise of a difference: what it may be off by
+
+
+class Differences(NamedTuple):
+    """Derivatives (objectives, parameters) by differences, nan where none could be run, and what noise makes of them."""
+
+    matrix: np.ndarray
+    noise: np.ndarray
 
 
 def by_differences(
     motion: Motion, labels: Sequence[str], progress: Callable[[float], None] | None = None
-) -> np.ndarray:
-    """(objectives, parameters) derivatives by central differences of whole simulations; nan where none could be run.
+) -> Differences:
+    """Derivatives by central differences of whole simulations.
 
-    Each parameter is scanned over step sizes, and of their extrapolations the one that changes least is taken.
+    Each parameter is scanned over step sizes, and of their extrapolations the one that changes least is taken.  What the
+    objectives of all these runs lack of a smooth curve is their noise.
     """
     system = motion.system
-    columns = []
+    columns, noise = [], []
     for j, label in enumerate(labels):
         k = system.parameters.independent.index(label)
         scale = abs(system.rho[k]) or 1.0
         sizes = scale * LARGEST / FACTOR ** np.arange(SIZES)
-        quotients = []
+        ends = []
         for i, h in enumerate(sizes):
-            quotients.append(_central(motion, k, h))
+            ends.append([_objectives(motion, k, system.rho[k] + side * h) for side in (1.0, -1.0)])
             if progress is not None:
                 progress((j + (i + 1) / SIZES) / len(labels))
-        columns.append(_extrapolated(np.array(quotients)))
-    return np.array(columns).reshape(len(labels), len(system.objectives)).T
-
-
-def _central(motion: Motion, k: int, h: float) -> np.ndarray:
-    """Central quotient of all objectives by parameter k."""
-    ends = []
-    for rho_k in (motion.system.rho[k] + h, motion.system.rho[k] - h):
-        try:
-            ends.append((rho_k, _objectives(motion, k, rho_k)))
-        except KinegradError:  # too far: it cannot be assembled there, or does not run through
-            return np.full(len(motion.system.objectives), np.nan)
-    (a, psi_a), (b, psi_b) = ends
-    return (psi_a - psi_b) / (a - b)
+        psi = np.array(ends)  # (sizes, sides, objectives)
+        quotients = (psi[:, 0] - psi[:, 1]) / (2.0 * sizes[:, None])
+        best, smallest = _extrapolated(quotients)
+        columns.append(best)
+        noise.append(SURE * _noise(sizes, psi) / sizes[smallest])
+    shape = len(labels), len(system.objectives)
+    return Differences(np.array(columns).reshape(shape).T, np.array(noise).reshape(shape).T)
 
 
 def _objectives(motion: Motion, k: int, value: float) -> np.ndarray:
+    """All objectives with parameter k at `value`; nan if it is too far: the model cannot be assembled or stops."""
     from kinegrad.simulate import simulate
 
     rho = motion.system.rho.copy()
     rho[k] = value
-    run = simulate(
-        motion.system.with_parameters(rho), motion.formulation, motion.integrator,
-        t_end=motion.t_end, step=motion.step, output_step=len(motion.hs) * motion.step,
-    )  # fmt: skip
+    try:
+        run = simulate(
+            motion.system.with_parameters(rho), motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
+            output_step=None if motion.scheme.adaptive else len(motion.hs) * motion.step,
+        )  # fmt: skip
+    except KinegradError:
+        return np.full(len(motion.objectives), np.nan)
     return np.array(list(run.objectives.values()), float)
 
 
-def _extrapolated(quotients: np.ndarray) -> np.ndarray:
-    """(objectives,) limits of quotients (sizes, objectives) whose errors are even powers of the step size."""
+def _extrapolated(quotients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(objectives,) limits of quotients (sizes, objectives) whose errors are even powers of the step size, and the number of
+    the smallest size in each."""
     sizes, count = quotients.shape
-    best, error = np.full(count, np.nan), np.full(count, np.inf)
+    best, error, smallest = np.full(count, np.nan), np.full(count, np.inf), np.full(count, sizes - 1)
     column = quotients
     for order in range(1, sizes):
         factor = FACTOR ** (2 * order)
         refined = (factor * column[1:] - column[:-1]) / (factor - 1.0)
         change = np.maximum(np.abs(refined - column[1:]), np.abs(refined - column[:-1]))
-        for row, delta in zip(refined, change, strict=True):
+        for first, (row, delta) in enumerate(zip(refined, change, strict=True)):
             better = delta < error
             best, error = np.where(better, row, best), np.where(better, delta, error)
+            smallest = np.where(better, first + order, smallest)
         column = refined
-    return best
+    return best, smallest
 
 
-def relative_differences(matrix: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """|matrix − reference| relative to each entry, or to a part of its row's largest where it is smaller than that."""
+def _noise(sizes: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """(objectives,) what objectives (sizes, sides, objectives) lack of a smooth curve, at least rounding: the least of fits by
+    polynomials, over all sizes and over the smaller ones, where strongly curved objectives are smooth too."""
+    least = np.full(psi.shape[2], np.inf)
+    for first, degree in FITS:
+        x = np.stack([sizes[first:], -sizes[first:]], axis=1).ravel() / sizes[first]
+        values = psi[first:].reshape(len(x), -1)
+        if np.isfinite(values).all():
+            powers = x[:, None] ** np.arange(degree + 1)
+            rest = values - powers @ np.linalg.lstsq(powers, values, rcond=None)[0]
+            least = np.minimum(least, np.sqrt((rest**2).sum(axis=0) / (len(x) - degree - 1)))
+    rounding = np.finfo(float).eps * np.nan_to_num(np.abs(psi)).max(axis=(0, 1))
+    return np.where(np.isfinite(least), np.maximum(least, rounding), rounding)
+
+
+def relative_differences(matrix: np.ndarray, reference: np.ndarray, noise: np.ndarray | float = 0.0) -> np.ndarray:
+    """|matrix − reference| relative to each entry, or to a part of its row's largest where it is smaller than that; and where
+    the noise of the differences is more than is ALLOWED of that, ALLOWED where it is as large as the noise."""
     largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
-    scale = np.maximum(np.abs(matrix), SMALL_ENTRY * largest)
+    scale = np.maximum(np.maximum(np.abs(matrix), SMALL_ENTRY * largest), noise / ALLOWED)
     return np.abs(matrix - reference) / np.where(scale > 0.0, scale, 1.0)

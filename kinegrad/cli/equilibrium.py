@@ -63,12 +63,10 @@ def equilibrium(
 
 
 def _show(console, data: dict, model) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from kinegrad.cli.gradient import _rows
     from kinegrad.cli.rest import show_coordinates, show_facts, show_positions
     from kinegrad.cli.run import show_reactions
+    from kinegrad.cli.tables import show_columns
 
     kind = "stable" if data["stable"] else "not stable" if not data["free"] else "with free directions"
     facts = {
@@ -84,8 +82,7 @@ def _show(console, data: dict, model) -> None:
     show_reactions(console, data)
     if data["objectives"]:
         objectives = list(data["objectives"])
-        table = Table("objective", *objectives)
-        table.add_row("value", *(f"{data['objectives'][name]:.10g}" for name in objectives), end_section=True)
+        texts = [("value", [f"{data['objectives'][name]:.10g}" for name in objectives])]
         for label, values in _rows(data["gradient"], objectives) if "gradient" in data else ():
-            table.add_row(Text(f"by {label}"), *(f"{value:.10g}" for value in values))
-        console.print(table)
+            texts.append((f"by {label}", [f"{value:.10g}" for value in values]))
+        show_columns(console, "objective", objectives, texts, apart=1)

@@ -70,8 +70,8 @@ def gradient(
     """
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
+    from kinegrad.sensitivity.gradient import check_held, labels_of
     from kinegrad.sensitivity.gradient import gradient as differentiate
-    from kinegrad.sensitivity.gradient import labels_of
 
     chosen = _method(method, all_, wrt, check)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut)
@@ -80,6 +80,7 @@ def gradient(
     system = job.system
     names = _names(wrt) or list(description.design)
     labels = system.parameters.independent if all_ else labels_of(system, names)
+    check_held(system, labels, job.times_that_follow(), job.arguments["formulation"], job.arguments["integrator"])
     if not all_:
         for label, direction in zip(labels, system.directions(labels), strict=True):
             if not direction.any():
@@ -189,7 +190,7 @@ def _add_check(data: dict, result, names: Sequence[str], labels: Sequence[str]) 
 
     with Progress("Differences") as progress:
         reference = by_differences(result.motion, labels, progress)
-    relative = relative_differences(result.matrix, reference)
+    relative = relative_differences(result.matrix, *reference)
     for label, column in zip(labels, relative.T, strict=True):
         if not np.isfinite(column).all():
             warn(f"no difference by {label!r} could be formed: the model does not run with values near the one it has.")
@@ -208,17 +209,16 @@ def _null_below_zero(value):
 
 
 def _show(console, data: dict, model: Model) -> None:
-    from rich.table import Table
     from rich.text import Text
+
+    from kinegrad.cli.tables import show_columns
 
     console.print(Text(model.title or "Model without a title", style="bold"))
     objectives = list(data["objectives"])
-    table = Table("by", *objectives)
-    table.add_row("value", *(f"{data['objectives'][name]:.10g}" for name in objectives), end_section=True)
     rows = _rows(data["gradient"], objectives)
-    for label, values in rows[:SHOWN]:
-        table.add_row(Text(label), *(f"{value:.10g}" for value in values))
-    console.print(table)
+    texts = [("value", [f"{data['objectives'][name]:.10g}" for name in objectives])]
+    texts += [(label, [f"{value:.10g}" for value in values]) for label, values in rows[:SHOWN]]
+    show_columns(console, "by", objectives, texts, apart=1)
     if len(rows) > SHOWN:
         console.print(f"... and {len(rows) - SHOWN} more; --json gives all.")
     ratio = data["cpu_s"] / max(data["simulation_cpu_s"], 1e-9)
@@ -227,10 +227,9 @@ def _show(console, data: dict, model: Model) -> None:
         f"({data['simulation_cpu_s']:.3g} s)."
     )
     if "check" in data:
-        table = Table("relative difference", *objectives, title="Against differences of simulations")
-        for label, values in _rows(data["check"], objectives)[:SHOWN]:
-            table.add_row(Text(label), *("none" if value is None else f"{value:.1e}" for value in values))
-        console.print(table)
+        checked = _rows(data["check"], objectives)[:SHOWN]
+        texts = [(label, ["none" if x is None else f"{x:.1e}" for x in values]) for label, values in checked]
+        show_columns(console, "relative difference", objectives, texts, "Against differences of simulations")
 
 
 def _rows(table: dict[str, dict], objectives: Sequence[str]) -> list[tuple[str, list]]:

@@ -76,10 +76,10 @@ class Choices:
         formulation = _named("formulation", self.formulation, model.simulation.formulation, 0).type
         integrator = _named("integrator", self.integrator, model.simulation.integrator, 1).type
         scheme = SCHEMES.get((formulation, integrator))
+        if scheme is not None and scheme.adaptive:
+            return "error"
         if scheme is None or scheme.iterates:  # a combination that does not exist is refused when it is used
             return "iterations"
-        if scheme.adaptive:
-            return "error"
         raise KinegradError(
             f"--tolerance does not apply: {formulation} with {integrator} has no iterations and no error control; "
             "leave it out, or change --step."
@@ -127,6 +127,14 @@ class Job:
             error.motion.save(self.out)
             sentence = f"{error.problems[0].sentence} The motion up to then is in {str(self.out)!r}."
             raise SimulationError(Problem(sentence), motion=error.motion) from None
+
+    def times_that_follow(self) -> dict:
+        """Times of the simulation that follow from parameters, by name, with their expressions."""
+        from kinegrad.simulate import times_that_follow
+
+        return times_that_follow(
+            self.system, **{name: self.arguments[name] for name in ("t_end", "step", "output_step")}
+        )
 
     def write(self, motion: Motion, reactions: bool = False) -> None:
         """Save and draw the motion where that was asked for."""

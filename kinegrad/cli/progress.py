@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 PATIENCE = 2.0  # seconds before the bar appears
 
 
 class Progress:
-    """A context whose value is called with the fraction done; it stays silent while the work is short.
+    """A context whose value is called with the fraction done; it stays silent while the work is short, and always where
+    KINEGRAD_QUIET is set.
 
     The clock starts with the first call, so that compilation before it does not count as work.
     """
@@ -16,6 +18,7 @@ class Progress:
     def __init__(self, what: str, patience: float = PATIENCE):
         self.what = what
         self.patience = patience
+        self.quiet = os.environ.get("KINEGRAD_QUIET", "0") not in ("", "0")
         self._bar = None
         self._begin = None
 
@@ -26,7 +29,7 @@ class Progress:
         now = time.monotonic()
         if self._begin is None:
             self._begin = now
-        if self._bar is None and fraction < 1.0 and now - self._begin > self.patience:
+        if self._bar is None and fraction < 1.0 and now - self._begin > self.patience and not self.quiet:
             self._bar = _bar()
             self._bar.start()
             self._task = self._bar.add_task(self.what, total=1.0)

@@ -104,7 +104,10 @@ class Closures:
         ]
 
     def close(self, name: str) -> None:
-        """Closure rows of a joint that is not in the tree."""
+        """Closure rows of a joint that is not in the tree: as many as it holds freedoms, all independent (CLO-1).
+
+        A vector is held by its components across the axis, in the first body; a third component follows and is only counted.
+        """
         e = self.elements
         joint = self.model.joints[name]
         kind = joint.type
@@ -114,28 +117,35 @@ class Closures:
         if kind == "link":
             e.distance(name, i, j, e.slots.number(f"joints.{name}.length", joint.length))
             return
-        if kind == "fixed":
+        if kind in ("fixed", "revolute", "spherical", "cardan"):
             e.coincide(name, i, j)
-            bodies = [marker.partition(".")[0] for marker in joint.between]
-            first, second = e.axes(bodies[0]), e.axes(bodies[1])
+        if kind == "fixed":
+            first, second = (e.axes(marker.partition(".")[0]) for marker in joint.between)
             for k in range(3):
                 e.perpendicular(f"{name} axes.{'xyz'[k]}", first[k], second[(k + 1) % 3])
-            return
-        if kind in ("revolute", "spherical", "cardan"):
-            e.coincide(name, i, j)
+            e.facing += [(name, second[1], second[2], first[0]), (name, second[2], second[0], first[1])]
         if kind == "cardan":
             e.perpendicular(f"{name} axes", *self._axes(name))
         if kind in ("revolute", "prismatic", "cylindrical", "screw", "planar"):
             first, second = self._columns(name)
-            e.coincide(name, first[2], second[2], " axis")
+            self._across(f"{name} axis", first, second[2])
+            e.facing.append((name, first[0], first[1], second[2]))
             if kind == "prismatic":
-                e.coincide(name, first[0], second[0], " direction")
+                e.perpendicular(f"{name} direction.x", first[0], second[1])
+                e.imply(f"{name} direction.y", f"{name} direction.z")
+                e.facing.append((name, second[1], second[2], first[0]))
             if kind in ("prismatic", "cylindrical", "screw"):
-                e.along(name, first[2], j, i)
+                self._across(f"{name} alignment", first, j, i)
             if kind == "screw":
                 self._thread(name)
             if kind == "planar":
                 e.perpendicular(f"{name} plane", first[2], j, i)
+
+    def _across(self, name: str, frame: list[int], i: int, j: int = -1) -> None:
+        """Rows: a vector, or the difference of two points, has no components along x and y of the frame."""
+        for c in range(2):
+            self.elements.perpendicular(f"{name}.{'xy'[c]}", frame[c], i, j)
+        self.elements.imply(f"{name}.z")
 
     def measured(self, formula, name: str, part: str):
         """The Scalar of a coordinate of a cut joint, and whether it is an angle, known up to full turns."""

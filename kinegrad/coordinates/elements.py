@@ -15,7 +15,7 @@ from kinegrad.coordinates.system import Freedom, Row
 from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.expressions import graph as algebra
 from kinegrad.expressions.syntax import Expression
-from kinegrad.kernels.records import COINCIDENCE, CROSS, DISTANCE, DOT, MEASURE
+from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, MEASURE
 from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.bodies import FrameMarker, VectorMarker
@@ -60,6 +60,10 @@ class Elements:
         self.scalars: dict[tuple, int] = {}
         self.springs: list[tuple] = []
         self.rows: list[dict] = []
+        self.implied: list[
+            tuple[int, str]
+        ] = []  # rows that follow from others by structure: the row before which, name
+        self.facing: list[tuple[str, int, int, int]] = []  # joint, markers a, b, c: a × b = c where it closes
         self.row_laws: list[dict] = []
         self.row_names: list[str] = []
         self.laws: list[dict] = []
@@ -206,16 +210,21 @@ class Elements:
                 formula = self.formula()
                 measure = self.measure(formula, force.acts_on)
                 if isinstance(force, Spring):
-                    k, c, m0 = (
-                        self.number(formula, f"{path}.{key}", getattr(force, key))
-                        for key in ("stiffness", "damping", "natural_value")
-                    )
-                    value = -(k * (measure - m0) + c * formula.rate(measure))
+                    value, stored = self._spring(formula, path, force, measure)
                 else:
-                    value = self.value(formula, f"{path}.value", force.value, f"force {name!r}")
-                self._add_law(name, formula, self._on_measure(formula, measure, value))
+                    value, stored = self.value(formula, f"{path}.value", force.value, f"force {name!r}"), ()
+                self._add_law(name, formula, self._on_measure(formula, measure, value), stored)
 
-    def _add_law(self, name: str, formula: Formula, forces: dict) -> None:
+    def _spring(self, formula: Formula, path: str, force: Spring, measure) -> tuple:
+        """The force of a spring on a measure; the energy it stores, and the power of its damper (LAW-8)."""
+        k, c, m0 = (
+            self.number(formula, f"{path}.{key}", getattr(force, key))
+            for key in ("stiffness", "damping", "natural_value")
+        )
+        rate, pull = formula.rate(measure), k * (measure - m0)
+        return -(pull + c * rate), (0.5 * pull * (measure - m0), -(c * rate * rate))
+
+    def _add_law(self, name: str, formula: Formula, forces: dict, stored: tuple = ()) -> None:
         if any(u[2] in formula.moved_by(*forces.values()) for u in formula.scalars.values()):
             raise ModelError(
                 Problem(
@@ -223,7 +232,7 @@ class Elements:
                     f"forces.{name}",
                 )
             )
-        tapes, targets = force_tapes(formula, forces)
+        tapes, targets = force_tapes(formula, forces, stored)
         self.laws.append(self.tables.add(formula, tapes, targets))
 
     def _on_measure(self, formula: Formula, measure, value) -> dict:
@@ -288,15 +297,14 @@ class Elements:
         self.rows.append({"type": kind, "i": i, "j": j, "k": k, "comp": comp, "val": val, "row": len(self.row_names)})
         self.row_names.append(name)
 
-    def coincide(self, name: str, i: int, j: int, what: str = "") -> None:
+    def imply(self, *names_: str) -> None:
+        """Rows that follow from those written so far by structure, and are only counted."""
+        self.implied += [(len(self.row_names), name) for name in names_]
+
+    def coincide(self, name: str, i: int, j: int) -> None:
         """Three rows x_i = x_j."""
         for c in range(3):
-            self._row(f"{name}{what}.{'xyz'[c]}", COINCIDENCE, i, j, comp=c)
-
-    def along(self, name: str, axis: int, i: int, j: int) -> None:
-        """Three rows: x_i - x_j is parallel to the axis."""
-        for c in range(3):
-            self._row(f"{name} alignment.{'xyz'[c]}", CROSS, axis, i, j, comp=c)
+            self._row(f"{name}.{'xyz'[c]}", COINCIDENCE, i, j, comp=c)
 
     def perpendicular(self, name: str, a: int, i: int, j: int = -1, val: int = 0) -> None:
         """One row a·(x_i - x_j) = value."""
@@ -473,6 +481,7 @@ def natural_spline(times: np.ndarray) -> np.ndarray:
     return C
 
 
-def rows_of(names_: list[str], numbers: list[int]) -> tuple[Row, ...]:
-    """Named rows with their numbers."""
-    return tuple(Row(name, number) for name, number in zip(names_, numbers, strict=True))
+def rows_of(names_: list[str], implied: list[tuple[int, str]]) -> tuple[Row, ...]:
+    """Named rows with their numbers, and those that follow from others where they stand."""
+    rows = [(k, 1, Row(name, k)) for k, name in enumerate(names_)] + [(k, 0, Row(name, -1)) for k, name in implied]
+    return tuple(row for *_, row in sorted(rows, key=lambda entry: entry[:2]))

@@ -90,7 +90,7 @@ class Lowering:
         tables = {
             "nodes": tuple(self.nodes), "coordinates": tuple(self.coordinates), "masses": tuple(self.masses),
             "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "springs": tuple(e.springs),
-            "rows": tuple(e.rows), "row_laws": tuple(e.row_laws), "laws": tuple(e.laws),
+            "rows": tuple(e.rows), "facing": tuple(e.facing), "row_laws": tuple(e.row_laws), "laws": tuple(e.laws),
             "objectives": tuple(e.objective_laws), "splines": tuple(e.splines), "times": tuple(e.times), "packed": e.tables,
             "place": {body: (self.tip[body], self.reference[body]) for body in self.tip}, "known": {},
         }  # fmt: skip
@@ -99,7 +99,7 @@ class Lowering:
             model=self.model, kind="joint", functions=(com if self.body_point == "com" else functions).FUNCTIONS,
             layout=functions.LAYOUT, tables=tables, sizes=sizes, body_point=self.body_point,
             parameters=self.parameters, slots=slots, rho=self.rho, coordinates=tuple(self.names),
-            rows=rows_of(e.row_names[:m], list(range(m))), freedoms=tuple(e.freedoms), objectives=objectives,
+            rows=rows_of(e.row_names[:m], e.implied), freedoms=tuple(e.freedoms), objectives=objectives,
             markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, cut=self.tree.cut, tree=self.tree,
             index=dict(self.index), euler=dict(self.euler), bodies=body_motion,
         )  # fmt: skip

@@ -118,15 +118,20 @@ def _partials(formula: Formula, outputs: Sequence[Scalar], inputs: Sequence[Scal
     return [x for y in outputs for x in formula.gradient(y, inputs)]
 
 
-def force_tapes(formula: Formula, forces: dict[int, Scalar]) -> tuple[list[Tape], list[int]]:
-    """Tapes of a force with the covectors `forces` on scalars, and the places of those among the inputs (LAW-2)."""
+def force_tapes(
+    formula: Formula, forces: dict[int, Scalar], stored: Sequence[Scalar] = ()
+) -> tuple[list[Tape], list[int]]:
+    """Tapes of a force with the covectors `forces` on scalars, and the places of those among the inputs (LAW-2).
+
+    `stored` is empty, or the energy that the force stores and the power of the rest of it (LAW-8).
+    """
     order = list(formula.scalars)
     F = list(forces.values())
     ud = [u[1] for u in formula.scalars.values()]
     slots = list(formula.slots.values())
     groups = (formula.u, ud, [formula.w], slots)
     all_ = [*F, *(x for group in groups for x in _partials(formula, F, group))]
-    return formula.tapes(F, all_), [order.index(k) for k in forces]
+    return formula.tapes(F, all_, *([stored] if stored else [])), [order.index(k) for k in forces]
 
 
 def row_tapes(formula: Formula, Phi: Scalar) -> list[Tape]:

@@ -12,11 +12,11 @@ import numpy as np
 
 from kinegrad.coordinates.system import System
 from kinegrad.kernels.products import EVALUATE, FREEDOMS
-from kinegrad.kernels.records import COINCIDENCE, CROSS, DISTANCE, DOT
+from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT
 
 POSITIONS = 3
 # keys of a row that number markers
-OPERANDS = {COINCIDENCE: ("i", "j"), DOT: ("i", "j", "k"), CROSS: ("i", "j", "k"), DISTANCE: ("j", "k")}
+OPERANDS = {COINCIDENCE: ("i", "j"), DOT: ("i", "j", "k"), DISTANCE: ("j", "k")}
 NULL = 1e-13  # of the largest entry
 
 
@@ -38,7 +38,7 @@ def without_null_rows(system: System) -> System:
         return system
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     m = int(keep.sum())
-    shift = {i: int(k) for i, k in enumerate(number)}
+    shift = {i: int(k) for i, k in enumerate(number)} | {-1: -1}
 
     def renumber(records, count):
         kept = []
@@ -56,7 +56,7 @@ def without_null_rows(system: System) -> System:
             system,
             tables=system.tables | {"rows": rows, "row_laws": laws, "known": {}},
             sizes=system.sizes | {"m": m, "n_rows": n_rows, "n_laws": n_laws},
-            rows=tuple(replace(row, number=shift[i]) for i, row in enumerate(system.rows)),
+            rows=tuple(replace(row, number=shift[row.number]) for row in system.rows),
             freedoms=tuple(replace(f, row=f.row - system.m + m) for f in system.freedoms),
         )
     )
@@ -68,6 +68,8 @@ def _without_idle_markers(system: System) -> System:
     used = {k for spring in tables["springs"] for k in spring[:2]} | {marker for marker, _ in tables["scalars"]}
     for row in tables["rows"]:
         used |= {row[key] for key in OPERANDS.get(row["type"], ())}
+    facing = [x for x in tables["facing"] if x[3] in used and used & set(x[1:3])]  # null rows cannot turn over
+    used |= {k for x in facing for k in x[1:]}
     order = sorted(range(len(tables["every_marker"])), key=lambda k: (k not in used, k))
     place = {old: new for new, old in enumerate(order)} | {-1: -1}
 
@@ -84,6 +86,7 @@ def _without_idle_markers(system: System) -> System:
             "springs": tuple((place[i], place[j], *rest) for i, j, *rest in tables["springs"]),
             "scalars": tuple((place[i], k) for i, k in tables["scalars"]),
             "rows": tuple(moved(row) for row in tables["rows"]),
+            "facing": tuple((name, *(place[k] for k in markers)) for name, *markers in facing),
             "known": {},
         },
         markers={name: place[k] for name, k in system.markers.items()},

@@ -36,7 +36,7 @@ class Freedom:
 
 @dataclass(frozen=True)
 class Row:
-    """A constraint row: its name for people, and its number, or -1 where it is null by structure and left out."""
+    """A constraint row: its name for people, and its number, or -1 where it says nothing by structure and is left out."""
 
     name: str
     number: int
@@ -49,7 +49,7 @@ class System:
     Attributes
     ----------
     n, m : int
-        Coordinates, and constraint rows that are computed; `rows` also has those that are null by structure.
+        Coordinates, and constraint rows that are computed; `rows` also has those that say nothing by structure.
     freedoms : tuple of Freedom
     objectives : dict name -> "integral" | "final"
     markers : dict "body.marker" -> number of the marker

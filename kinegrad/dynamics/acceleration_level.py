@@ -98,7 +98,7 @@ class AccelerationLevelRungeKutta(RungeKutta, AccelerationLevel):
     def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
         return self.kernels.simulate_rk(
             fn, work.pointer, self.system.m, *self.tableau, ts, hs, control, self.opts, final, psi, g_last, stride, traj,
-            evaluations, np.zeros((2, self.tableau.stages + 1, self.system.n), traj.dtype),
+            evaluations, np.zeros((2, self.tableau.stages + 1, self.system.n), traj.dtype), np.zeros_like(psi),
         )  # fmt: skip
 
 

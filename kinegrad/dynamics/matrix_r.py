@@ -78,7 +78,7 @@ class MatrixR(Scheme):
         self.parts = self.selection.partition(self.chosen, self.system.m, work["M"])
         self.arrays = self.stage.new_stage(self.system.m, self.integrated, work["M"])
         self.off = np.zeros((2, self.tableau.stages + 1, self.system.n), number)
-        self.rates = np.zeros((2, self.tableau.stages + 1, self.integrated), number)
+        self.rates = np.zeros((2, self.tableau.stages + 1, self.integrated or self.system.n), number)
         self.scratch = np.zeros((4, self.integrated), number)
         self.scale = scale(self.system.lengths, work["M"].real.diagonal())
 
@@ -228,7 +228,7 @@ class MatrixRNewmark(NewmarkFamily, MatrixR):
     def keep_selection(self, row):
         super().keep_selection(row)
         if self.extended:
-            row[-self.integrated :] = self.auxiliary
+            row[len(row) - self.integrated :] = self.auxiliary
 
     def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         def some_steps(first):
@@ -252,7 +252,7 @@ class MatrixRRungeKutta(RungeKutta, MatrixR):
             return self.kernels.simulate_rk(
                 fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.tableau, ts, hs, first,
                 control, self.opts, final, psi, g_last, stride, traj, evaluations, flags, self.z, self.zd, self.zdd,
-                self.chosen, self.carried, self.before, self.off, self.rates, self.scratch,
+                self.chosen, self.carried, self.before, self.off, self.rates, self.scratch, np.zeros_like(psi),
             )  # fmt: skip
 
         work["flag"][FREEDOMS] = int((self.chosen < 0).any())

@@ -22,6 +22,16 @@ class RungeKutta(Scheme):
     def start_weight(self, hs):
         return 0.0
 
+    def integrals(self, ts, hs, traj, integrand):
+        """As of any scheme, by the stages of the method: of its order (RKT-3)."""
+        total = np.zeros(len(hs), traj.dtype)
+        for i, (b, c) in enumerate(zip(self.tableau.b, self.tableau.c, strict=True)):
+            if b != 0.0:
+                times = ts[1:] if c == 1.0 else ts[:-1] + c * hs
+                rows = traj[:-1] if i == 0 else traj[1:, i * self.size :]
+                total += hs * b * integrand(times, self.motion(rows))
+        return total
+
     @abstractmethod
     def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
         """Status and number of steps done; `control` is empty, or the numbers of error control (RKT-4)."""

@@ -6,11 +6,20 @@ A scheme knows how a step is done and differentiated; trajectories are arrays of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
+
+#: values (k,) at the times (k,) and states q, qd, qdd, lam by name
+Integrand = Callable[[np.ndarray, dict[str, np.ndarray]], np.ndarray]
+
+
+def trapezoidal(hs: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """(steps,) integrals over steps hs from the values at their ends."""
+    return 0.5 * hs * (g[1:] + g[:-1])
 
 
 class Run(NamedTuple):
@@ -63,6 +72,10 @@ class Scheme(ABC):
     @abstractmethod
     def motion(self, traj: np.ndarray) -> dict[str, np.ndarray]:
         """q, qd, qdd, lam of the rows."""
+
+    def integrals(self, ts: np.ndarray, hs: np.ndarray, traj: np.ndarray, integrand: Integrand) -> np.ndarray:
+        """(steps,) integrals over the steps hs between the rows, by the rule that objectives are summed with: trapezoidal."""
+        return trapezoidal(hs, integrand(ts, self.motion(traj)))
 
     @abstractmethod
     def direct(self, work: Workspace, fn, ts, hs, after, final, traj, flags, state, grad):

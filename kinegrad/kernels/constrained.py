@@ -7,7 +7,18 @@ no longer counts.  Redundant rows and null rows do no harm.
 
 from kinegrad.kernels.jit import kernel, real
 from kinegrad.kernels.lanes import lane, spread4
-from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, lu, lu_solve4, lu_solve_transposed4, mul4, put4, times4
+from kinegrad.kernels.linalg import (
+    axpy4,
+    get4,
+    ldlt,
+    ldlt_solve,
+    lu,
+    lu_solve4,
+    lu_solve_transposed4,
+    mul4,
+    put4,
+    times4,
+)
 from kinegrad.kernels.status import LOST_RANK, OK
 
 STRENGTH = 1e8  # of a row against the inertia that it moves

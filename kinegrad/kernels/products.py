@@ -42,7 +42,12 @@ MATRICES = {
 }
 
 # Scratch of formulations: what it holds does not outlast a call of theirs, but for ease, which the start leaves (LIN-6).
-VECTORS_OF_SCRATCH = {"n": ("x", "y", "w", "qt", "vt"), "2n": ("d",), "m": ("r", "z", "D", "Dp", "ease"), "o": ("weights",)}
+VECTORS_OF_SCRATCH = {
+    "n": ("x", "y", "w", "qt", "vt"),
+    "2n": ("d",),
+    "m": ("r", "z", "D", "Dp", "ease"),
+    "o": ("weights",),
+}
 MATRICES_OF_SCRATCH = {("n", "n"): ("T", "T_lu", "M_lu"), ("n", "4"): ("r1", "x4", "w4", "U4", "H4", "E4")}
 MATRICES_OF_SCRATCH |= {("m", "4"): ("r2", "y4", "z4", "P4", "D4", "B4")}
 MATRICES_OF_SCRATCH |= {("m", "n"): ("Psi_a", "Psi_v", "Psi_w"), ("m", "N"): ("Psi_z",)}

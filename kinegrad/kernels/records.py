@@ -34,7 +34,7 @@ SPRING = [("i", "i8"), ("j", "i8"), ("k", "i8"), ("c", "i8"), ("l0", "i8")]
 
 # Constraint and freedom rows: type, operands, component, number of the row, slot of the constant.
 ROW = [("type", "i8"), ("i", "i8"), ("j", "i8"), ("k", "i8"), ("comp", "i8"), ("row", "i8"), ("val", "i8")]
-COINCIDENCE, DOT, CROSS, DISTANCE, NORM, MEASURE = range(6)
+COINCIDENCE, DOT, DISTANCE, NORM, MEASURE = range(5)
 
 # Expression element (force law, row or objective): inputs (scalars) in0:in1 of the table `ins`, slots sl0:sl1 of the
 # table `slots`, targets t0:t1 of the table `targets` (places in the inputs a force acts on), spline w or -1, row or

@@ -9,6 +9,7 @@ Rows may be redundant: K is solved by rank-revealing least squares.  The complia
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, LINEARIS
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.decoupled import MANY, solved_by_blocks
+from kinegrad.kinematics.facing import turn, turned_over
 
 RANK_TOLERANCE = 1e-9
 MOST_SUGGESTED = 3  # degrees of freedom, to a model that gives too few
@@ -121,10 +123,30 @@ def close_position(system: System, work: Workspace, when: str) -> int:
 
 
 def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
-    residual = _residual(system, work, z0, when)
-    if not len(residual):
+    """The number of iterations; q then satisfies the rows, with the directions of cut joints facing each other."""
+    if not len(_residual(system, work, z0, when)):
         return 0
-    polished = False
+    guess = work["q"].copy()
+    if system.tables["facing"]:
+        with contextlib.suppress(AssemblyError):
+            iterations = _closed(system, work, z0, when)
+            if not turned_over(system, work):
+                return iterations
+        work["q"][:] = guess
+        turn(system, work, lambda: _residual(system, work, z0, when))
+    iterations = _closed(system, work, z0, when)
+    joint = turned_over(system, work)
+    if joint:
+        raise AssemblyError(
+            f"The mechanism cannot be assembled {when}: joint {joint!r} closes with its axis turned over. Check its axes, or "
+            "give poses nearer to an assembled position."
+        )
+    return iterations
+
+
+def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
+    """Newton's method with step halving."""
+    residual, polished = _residual(system, work, z0, when), False
     for iteration in range(MAX_ITERATIONS):
         if not np.isfinite(residual).all():
             raise AssemblyError(_not_assembled(system, residual, iteration, when))

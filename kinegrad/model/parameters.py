@@ -237,6 +237,14 @@ class Parameters:
         rho = self.values() if rho is None else rho
         return evaluate([scalar], dict(zip(self.independent, rho, strict=True)))[0]
 
+    def behind(self, number: Number) -> set[str]:
+        """Labels of the independent parameters that a number or an expression depends on."""
+        if not isinstance(number, Expression):
+            return set()
+        graph = Graph()
+        used = graph.inputs_of(scalarise_number(number, graph, self.resolve(graph)))
+        return {label for label in self.independent if graph.input(label) in used}
+
     # --- expressions in parameters ---
 
     def resolve(self, graph: Graph) -> Callable[[str, int | None], Scalar]:

@@ -14,7 +14,7 @@ from kinegrad.kernels.products import LINEARISE, PULLBACK, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.start import StartDerivatives
 from kinegrad.motion import Motion
-from kinegrad.simulate import explanation, simulate
+from kinegrad.simulate import explanation, simulate, times_that_follow
 
 METHODS = ("direct", "discrete-adjoint")
 #: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
@@ -135,6 +135,10 @@ def gradient(
     labels = labels_of(system, wrt, every_slot)
     if not system.objectives:
         raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
+    every = times_that_follow(system, t_end=None, step=None, output_step=None)
+    times = every if motion.follows is None else motion.follows
+    names = system.parameters.independent if every_slot else labels
+    check_held(system, names, times, motion.formulation, motion.integrator)
     clock = time.thread_time()
     run = motion
     wanted = min(TIGHT, motion.scheme.options["tolerance"])
@@ -185,6 +189,29 @@ def labels_of(system, wrt: Sequence[str] | None, none_is_fine: bool = False) -> 
     if derived:
         raise KinegradError(f"{derived[0]!r} is derived from other parameters; differentiate by those.")
     return tuple(labels)
+
+
+#: options whose value does not show in a gradient: it is that of converged iterations and of the steps that were accepted
+HARMLESS = ("type", "tolerance", "max_iterations")
+
+
+def check_held(system, labels: Sequence[str], times: dict, formulation, integrator) -> None:
+    """Refuses parameters on which times of the simulation, given by name, or options of a formulation or an integrator
+    depend: a run is differentiated with these held."""
+    held = {f"simulation.{name}": value for name, value in times.items()}
+    for kind, element in (("formulation", formulation), ("integrator", integrator)):
+        names = [name for name in type(element).model_fields if name not in HARMLESS]
+        held |= {f"simulation.{kind}.{name}": getattr(element, name) for name in names}
+    for path, value in held.items():
+        behind = system.parameters.behind(value)
+        moved = [label for label in labels if label in behind]
+        if moved:
+            name = path.rpartition(".")[2]
+            option = f"give --{name.replace('_', '-')} ({name}=... in Python)" if name in times else "write it"
+            raise KinegradError(
+                f"{path} is {str(value)!r} and follows the parameter {moved[0]!r}: a run is differentiated with its times and "
+                f"options held, so the derivative by {moved[0]!r} is not available; {option} as a number."
+            )
 
 
 def _final(system) -> np.ndarray:

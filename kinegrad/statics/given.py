@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinegrad.coordinates.system import System
+from kinegrad.dynamics.scheme import trapezoidal
 from kinegrad.motion import Motion
 
 
@@ -20,6 +21,9 @@ class GivenStates:
     def motion(self, traj: np.ndarray) -> dict[str, np.ndarray]:
         n = self.system.n
         return {"q": traj[:, :n], "qd": traj[:, n : 2 * n], "qdd": traj[:, 2 * n : 3 * n], "lam": traj[:, 3 * n :]}
+
+    def integrals(self, ts, hs, traj, integrand) -> np.ndarray:
+        return trapezoidal(hs, integrand(ts, self.motion(traj)))
 
 
 def given_motion(

@@ -12,7 +12,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch):
-    """Nothing about compilation on standard error."""
+    """Nothing about compilation, and no bar of progress, on standard error: a slow machine changes no output."""
     monkeypatch.setenv("KINEGRAD_QUIET", "1")
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -285,22 +284,16 @@ def test_unreadable_file(check, tmp_path):
     assert code == 2 and "circle.yaml" in err and "fault in kinegrad" not in err
 
 
-def test_check_loads_only_what_it_needs_and_is_quick():
-    """1.5 s is the aim for a warm start on an idle machine; four times as much is allowed on a busy one."""
+def test_check_loads_only_what_it_needs():
     program = (
         "import sys, atexit, kinegrad.cli\n"
         "heavy = {'matplotlib', 'sympy', 'scipy.optimize', 'scipy.sparse', 'h5py'}\n"
         "atexit.register(lambda: print(sorted(heavy & set(sys.modules)), file=sys.stderr))\n"
         f"kinegrad.cli.main(['check', {FIVE_BAR!r}])"
     )
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        environment = os.environ | {"KINEGRAD_QUIET": "1"}
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
-        seconds.append(time.perf_counter() - start)
-        assert (done.returncode, done.stderr) == (0, "[]\n")
-    assert min(seconds) < 4 * 1.5
+    environment = os.environ | {"KINEGRAD_QUIET": "1"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "[]\n")
 
 
 def test_a_screw_is_one_degree_of_freedom(tmp_path, capsys):

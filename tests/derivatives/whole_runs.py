@@ -109,6 +109,37 @@ objectives:
   last: {final: "slide.distance.velocity + norm(puck.N.velocity)*drag + knee.angle1.acceleration/10"}
 """
 
+SPATIAL = """
+kinegrad: 1
+parameters: {m: 0.8, L: 0.3, tilt: 0.3, J: 0.05, k: 30, c: 0.4, turn: 0.1, spin: 2.0}
+ground: {markers: {O: [0, 0, 0], R: [0.9, -0.3, 0.2], S: [0.2, 0.6, 0.4]}}
+bodies:
+  a: {pose: global, mass: 0.9, com: [0.1, 0.05, 0.1], inertia: [0.03, 0.04, 0.02, 0.004, -0.003, 0.005],
+      markers: {O: [0, 0, 0], P: [L, 0.1, 0.2]}}
+  b: {pose: global, mass: m, com: [0.4, 0, 0.35], inertia: [J, 0.04, 0.06], markers: {P: [L, 0.1, 0.2], Q: [0.5, -0.2, 0.5]}}
+  d: {pose: global, mass: 1.2, com: [0.7, -0.2, 0.4], inertia: [0.05, 0.07, 0.06, 0.01, 0, 0.02],
+      markers: {Q: [0.5, -0.2, 0.5], R: [0.9, -0.3, 0.2], E: [0.8, 0.1, 0.6]}}
+joints:
+  ball: {type: spherical, between: [ground.O, a.O]}
+  hinge: {type: revolute, between: [a.P, b.P], axis: [0.2, 1, tilt]}
+  tube: {type: cylindrical, between: [b.Q, d.Q], axis: [1, tilt, -0.4]}
+  post: {type: revolute, between: [d.R, ground.R], axis: [0, 0.4, 1]}
+forces:
+  gravity: {type: gravity, acceleration: [0.5, -2, -9.81]}
+  coil: {type: spring, between: [ground.S, d.E], stiffness: k, damping: c, natural_length: 0.3}
+degrees_of_freedom:
+  post.angle: {position: turn, velocity: spin}
+objectives:
+  shake: {integral: "norm2(b.Q.acceleration)"}
+  reach: {integral: "norm2(d.E.position)"}
+  last: {final: "dot(b.Q.velocity, d.E.position) + post.angle.acceleration/50"}
+"""
+
+
+def spatial_loop() -> Model:
+    """A loop of a spherical, a cylindrical and two revolute joints: none of its closure rows is null."""
+    return Model.from_yaml_text(SPATIAL)
+
 
 def five_bar() -> Model:
     """The five-bar with its initial values, gravity and a stiffness as parameters, and a damper."""
@@ -165,6 +196,7 @@ def driven_crank() -> Model:
 FIVE_BAR = ("L_s1", "m_A1", "r_G", "L_A1", "J_12", "angle_A", "g", "rate_1")
 SLIDER_CRANK = ("m_CD", "tilt", "L0", "z_B", "J_along", "angle_0", "omega_0")
 CHAIN_WRT = ("L", "tilt", "com_y", "turn", "k", "spin", "Jx", "shot", "m", "push")
+SPATIAL_WRT = ("m", "L", "tilt", "J", "c", "turn", "spin")
 DRIVEN_WRT = ("m", "bend", "drag", "amp", "r", "zd0", "w", "u", "c", "sway", "z0", "L")
 
 

@@ -142,7 +142,7 @@ def test_uncompiled_on_complex_registers():
     here = str(Path(__file__).parent)
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": here}
     result = subprocess.run(
-        [sys.executable, "-c", COMPLEX], env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", COMPLEX], env=environment, capture_output=True, text=True, timeout=600
     )
     assert result.stdout == "done\n", result.stderr
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
-PATIENCE = 60.0  # seconds for one answer
+PATIENCE = 600.0  # seconds for one answer, after which nothing is to be expected any more
 #: The browser reads commands from descriptor 3 and writes answers to 4; either may be taken, so both move out of the way first.
 START = """import fcntl, os, sys
 read, write = (fcntl.fcntl(int(fd), fcntl.F_DUPFD, 5) for fd in sys.argv[1:3])
@@ -59,7 +59,7 @@ class Browser:
     def __exit__(self, *_):
         self.process.terminate()
         try:
-            self.process.wait(10)
+            self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
         os.close(self.incoming)
@@ -126,7 +126,7 @@ class Browser:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def wait(self, condition, seconds=30.0):
+    def wait(self, condition, seconds=PATIENCE):
         """Wait until a JavaScript expression is true."""
         end = time.monotonic() + seconds
         while not self.run(condition):

@@ -120,14 +120,14 @@ def test_the_command_serves_until_it_is_interrupted(kind, tmp_path):
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ, preexec_fn=interruptible
     ) as process:
-        guard = threading.Timer(120.0, process.kill)  # a server that does not end must not hold up the tests
+        guard = threading.Timer(600.0, process.kill)  # a server that does not end must not hold up the tests
         guard.start()
         said = next(line for line in process.stderr if "localhost" in line)
         address = said.split()[4]
         with urllib.request.urlopen(address) as answer:
             text = answer.read().decode()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=600)
         guard.cancel()
     assert (process.returncode, err.strip()) == (0, "")
     assert json.loads(out) == {"address": address, "simulations": 0}

@@ -1,7 +1,8 @@
 """Forces given by expressions, and what all expression elements share: registers, columns, splines (LAW-1, LAW-2).
 
 Registers of every tape: u, ud, udd of the inputs, t, the spline value w, the slots, then constants and results.  A force has
-two tapes: 0 gives F; 1 gives F, F_u, F_ud, F_w, F_s, where F are covectors (-Q) on its target inputs.
+two tapes: 0 gives F; 1 gives F, F_u, F_ud, F_w, F_s, where F are covectors (-Q) on its target inputs.  One that stores energy
+has tape 2: that energy, and the power of what it does besides.
 """
 
 from kinegrad.kernels.elements.callbacks import ABOUT, EXACTLY, VALUES, external
@@ -111,18 +112,24 @@ def forces(ctx):
 @part(LAW_POWER)
 @cfunction(what="the simulation kernels")
 def power(ctx):
-    """Power of the forces."""
+    """Power of the forces; of those that store energy (LAW-8) that energy, and the power of the rest."""
     sc, laws, ins, slots, targets, code = sc_(ctx), law_(ctx), ins_(ctx), slots_(ctx), targets_(ctx), code_(ctx)
     const, outs, times, splines, s = const_(ctx), outs_(ctx), times_(ctx), spline_(ctx), s_(ctx)
     t, reg = par_(ctx)[TIME], reg_(ctx)
-    total = 0.0 * s[0]
+    stored, total = 0.0 * s[0], 0.0 * s[0]
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
+        if e["fn"] < 0 and e["e2"] > e["c2"]:
+            run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+            stored += reg[outs[e["o2"]]]
+            total += reg[outs[e["o2"] + 1]]
+            continue
         k = external(ctx, e, k, VALUES)
         run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
         for j in range(e["t0"], e["t1"]):
             total -= reg[outs[e["o0"] + j - e["t0"]]] * sc[ins[e["in0"] + targets[j]]]["ud"]
+    energy_(ctx)[1] += stored
     energy_(ctx)[2] += total
 
 

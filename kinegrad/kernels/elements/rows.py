@@ -1,10 +1,10 @@
-"""Constraint and freedom rows of markers: coincidence, dot product, cross product, distance, normalisation, measures.
+"""Constraint and freedom rows of markers: coincidence, dot product, distance, normalisation, measures.
 
 Each is linear or quadratic in markers, so that Phid and Phidd follow from the product rule:
 
     COINCIDENCE  (x_i - x_j)_c                                  DOT         x_i·d - C
-    CROSS        (x_i × d)_c                                    DISTANCE    d·d - L²
-    NORM         p·p - 1, coordinates i to i + 3                MEASURE     scalar i - C
+    NORM         p·p - 1, coordinates i to i + 3                DISTANCE    d·d - L²
+    MEASURE      scalar i - C
 
 with d = x_j - x_k, or x_j where k is -1, and c the component.  A product is handled through its partner vectors: y with
 ∂Phi/∂x = y.  Columns by coordinates and directions come from the markers (CON-1 to CON-6); rows given by expressions are
@@ -14,8 +14,8 @@ in `laws`.
 from kinegrad.kernels.elements.layout import ELEMENTS, N_ROWS, ROW_LINEAR, ROW_PULL, part
 from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.products import FREEDOMS, OBJECTIVE
-from kinegrad.kernels.records import COINCIDENCE, CROSS, DISTANCE, DOT, NORM
-from kinegrad.kernels.vec3 import axpy, cross, dot, inc, mul, sub, vec
+from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, NORM
+from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
 
 (mk_, sc_, col_, row_, s_, ds_, q_, vp_, ap_, lam_, sv_, sa_, yp_, yv_, ya_, count_, flag_, psi_s_) = ELEMENTS.viewers(
     *"mk sc col row s ds q vp ap lam sv sa yp yv ya count flag psi_s".split()
@@ -72,22 +72,8 @@ def da_of(mk, e):
 
 
 @kernel
-def unit(c):
-    """The unit vector of axis c."""
-    return (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
-
-
-@kernel
-def beside(e, d):
-    """The partner of x_i in a product with d."""
-    return cross(d, unit(e["comp"])) if e["type"] == CROSS else d
-
-
-@kernel
 def across(e, x):
     """The partner of d in a product with x (x_i, or d itself for a distance)."""
-    if e["type"] == CROSS:
-        return cross(unit(e["comp"]), x)
     return mul(2.0, x) if e["type"] == DISTANCE else x
 
 
@@ -125,16 +111,15 @@ def values(mk, sc, col, rows, last, s, q, Phi, J):
                 t += q[k] * q[k]
                 J[r, k] += 2.0 * q[k]
             Phi[r] = t
-        elif kind == DOT or kind == CROSS or kind == DISTANCE:
+        elif kind == DOT or kind == DISTANCE:
             d = x_of(mk, e)
             x = d
             if kind == DISTANCE:
                 Phi[r] = dot(d, d) - s[e["val"]] * s[e["val"]]
             else:
                 x = vec(mk[e["i"]]["x"])
-                y = beside(e, d)
-                Phi[r] = dot(x, y) - s[e["val"]]
-                product_row(col, mk[e["i"]], 1.0, y, r, J)
+                Phi[r] = dot(x, d) - s[e["val"]]
+                product_row(col, mk[e["i"]], 1.0, d, r, J)
             y = across(e, x)
             product_row(col, mk[e["j"]], 1.0, y, r, J)
             if e["k"] >= 0:
@@ -165,10 +150,10 @@ def bias(mk, sc, rows, last, v, out):
         elif kind == DISTANCE:
             d = xd_of(mk, e)
             out[r] = 2.0 * (dot(x_of(mk, e), xdd_of(mk, e)) + dot(d, d))
-        elif kind == DOT or kind == CROSS:
+        elif kind == DOT:
             A = mk[e["i"]]
-            t = dot(vec(A["xdd"]), beside(e, x_of(mk, e))) + 2.0 * dot(vec(A["xd"]), beside(e, xd_of(mk, e)))
-            out[r] = t + dot(vec(A["x"]), beside(e, xdd_of(mk, e)))
+            t = dot(vec(A["xdd"]), x_of(mk, e)) + 2.0 * dot(vec(A["xd"]), xd_of(mk, e))
+            out[r] = t + dot(vec(A["x"]), xdd_of(mk, e))
         else:
             m = sc[e["i"]]
             out[r] = 0.0 * v[0] if m["marker"] < 0 else mk[m["marker"]]["xdd"][m["comp"]]
@@ -209,11 +194,11 @@ def product_linear(col, A, g, y, yd, ydd, r, l, v, a, J, Pd, Pdd):
 
 
 @kernel
-def pairs(e, col, A, B, g, n, l, v, a, K, Nv, Na):
+def pairs(col, A, B, g, n, l, v, a, K, Nv, Na):
     """Add g l x_qᵀ H y_q and its transpose, and the same with v, a, for columns x of A, y of B; H: the product (CON-4)."""
     for q in range(B["c0"], B["c2"]):
         j = col[q]["k"]
-        y = beside(e, vec(col[q]["xq"]))
+        y = vec(col[q]["xq"])
         for p in range(A["c0"], A["c2"]):
             i = col[p]["k"]
             t = g * dot(vec(col[p]["xq"]), y)
@@ -251,20 +236,20 @@ def linear(ctx):
                 K[k, k] += 2.0 * l
                 Nv[k, k] += 2.0 * v
                 Na[k, k] += 2.0 * a
-        elif kind == DOT or kind == CROSS or kind == DISTANCE:
+        elif kind == DOT or kind == DISTANCE:
             d, dd, ddd = x_of(mk, e), xd_of(mk, e), xdd_of(mk, e)
             x, xd, xdd = d, dd, ddd
             if kind == DISTANCE:
-                pairs(e, col, mk[e["j"]], mk[e["j"]], 1.0, n, l, v, a, K, Nv, Na)
-                pairs(e, col, mk[e["k"]], mk[e["k"]], 1.0, n, l, v, a, K, Nv, Na)
-                pairs(e, col, mk[e["j"]], mk[e["k"]], -2.0, n, l, v, a, K, Nv, Na)
+                pairs(col, mk[e["j"]], mk[e["j"]], 1.0, n, l, v, a, K, Nv, Na)
+                pairs(col, mk[e["k"]], mk[e["k"]], 1.0, n, l, v, a, K, Nv, Na)
+                pairs(col, mk[e["j"]], mk[e["k"]], -2.0, n, l, v, a, K, Nv, Na)
             else:
                 A = mk[e["i"]]
                 x, xd, xdd = vec(A["x"]), vec(A["xd"]), vec(A["xdd"])
-                product_linear(col, A, 1.0, beside(e, d), beside(e, dd), beside(e, ddd), r, l, v, a, J, Pd, Pdd)
-                pairs(e, col, A, mk[e["j"]], 1.0, n, l, v, a, K, Nv, Na)
+                product_linear(col, A, 1.0, d, dd, ddd, r, l, v, a, J, Pd, Pdd)
+                pairs(col, A, mk[e["j"]], 1.0, n, l, v, a, K, Nv, Na)
                 if e["k"] >= 0:
-                    pairs(e, col, A, mk[e["k"]], -1.0, n, l, v, a, K, Nv, Na)
+                    pairs(col, A, mk[e["k"]], -1.0, n, l, v, a, K, Nv, Na)
             y, yd, ydd = across(e, x), across(e, xd), across(e, xdd)
             product_linear(col, mk[e["j"]], 1.0, y, yd, ydd, r, l, v, a, J, Pd, Pdd)
             if e["k"] >= 0:
@@ -315,13 +300,12 @@ def pull(ctx):
         if kind == COINCIDENCE:
             component_pull(mk[e["i"]], 1.0, e["comp"], l, v, a, p, pv, pa)
             component_pull(mk[e["j"]], -1.0, e["comp"], l, v, a, p, pv, pa)
-        elif kind == DOT or kind == CROSS or kind == DISTANCE:
+        elif kind == DOT or kind == DISTANCE:
             x, xd, xdd = x_of(mk, e), xd_of(mk, e), xdd_of(mk, e)
             xm, xv, xa = dm_of(mk, e), dv_of(mk, e), da_of(mk, e)
             if kind != DISTANCE:
                 A = mk[e["i"]]
-                y, yd, ydd = beside(e, x), beside(e, xd), beside(e, xdd)
-                product_pull(A, 1.0, y, yd, ydd, beside(e, xm), beside(e, xv), beside(e, xa), l, v, a, p, pv, pa)
+                product_pull(A, 1.0, x, xd, xdd, xm, xv, xa, l, v, a, p, pv, pa)
                 x, xd, xdd = vec(A["x"]), vec(A["xd"]), vec(A["xdd"])
                 xm, xv, xa = vec(A["dm"]), vec(A["dv"]), vec(A["da"])
             y, yd, ydd = across(e, x), across(e, xd), across(e, xdd)

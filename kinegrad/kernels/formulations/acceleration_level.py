@@ -19,7 +19,10 @@ from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
     T_END,
     accepted,
+    add_objectives,
+    begin_objectives,
     combine,
+    objective_error,
     propose,
     scaled_error,
     stage_time,
@@ -28,7 +31,7 @@ from kinegrad.kernels.formulations.runge_kutta import (
 )
 from kinegrad.kernels.jit import entry, kernel, real
 from kinegrad.kernels.linalg import ldlt
-from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, N_FUNCTIONS, OBSERVE, PRODUCTS, STATUS, TIME, WC, WK
+from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, N_FUNCTIONS, PRODUCTS, STATUS, TIME, WC, WK
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
 
@@ -104,10 +107,10 @@ def accelerations(fn, ctx, m, opts):
 
 
 @kernel
-def stages(fn, ctx, m, A, b, c, t, t1, h, opts, q0, v0, KV, KA, g_step, row, keep):
+def stages(fn, ctx, m, A, b, c, error, t, t1, h, opts, q0, v0, KV, KA, g_step, g_off, row, keep):
     """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
 
-    g_step gains h Σ b_i g_i of all stages but the first; stages go to `row` if it is kept.
+    g_step and g_off gain the integrals of all stages but the first, and their errors; stages go to `row` if it is kept.
     """
     par, g, q, v, a, lam = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     n, s = q.shape[0], b.shape[0]
@@ -122,10 +125,7 @@ def stages(fn, ctx, m, A, b, c, t, t1, h, opts, q0, v0, KV, KA, g_step, row, kee
         for k in range(n):
             KV[i, k] = v[k]
             KA[i, k] = a[k]
-        if i < s and b[i] != 0.0 and g_step.shape[0] > 0:
-            call(fn[OBSERVE], ctx)
-            for o in range(g_step.shape[0]):
-                g_step[o] += h * b[i] * g[o]
+        add_objectives(fn, ctx, i, h, b, error, g, g_step, g_off)
         if i < s and keep:
             store_stage(row, i, q, v, a, lam, m)
     return OK
@@ -133,13 +133,13 @@ def stages(fn, ctx, m, A, b, c, t, t1, h, opts, q0, v0, KV, KA, g_step, row, kee
 
 @entry(what="the simulation kernels")
 def simulate_rk(
-    fn, ctx, m, A, b, c, error, ts, hs, control, opts, final, psi, g_last, stride, traj, evaluations, rates
+    fn, ctx, m, A, b, c, error, ts, hs, control, opts, final, psi, g_last, stride, traj, evaluations, rates, g_off
 ):
     """Status and number of steps done, from the state in the context and the integrands g_last there.
 
     Without `control` through the steps hs.  With it (t_end, error allowed, interval of outputs or 0, step to try, last
     error) steps are chosen (RKT-4), hs and ts[1:] are filled until t_end or their end, and control is carried on.  `rates`
-    (2, stages + 1, n) is scratch.
+    (2, stages + 1, n) and `g_off` (objectives) are scratch.
     """
     flag, g, q, v, a, lam = flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     par, n, s, KV, KA = par_(ctx), q.shape[0], b.shape[0], rates[0], rates[1]
@@ -161,9 +161,10 @@ def simulate_rk(
             if chosen:
                 propose(control, t, step, ts, hs)
             h = hs[step]
-            for o in range(psi.shape[0]):
-                g_step[o] = h * b[0] * g_last[o]
-            status = stages(fn, ctx, m, A, b, c, t, ts[step + 1], h, opts, q0, v0, KV, KA, g_step, row, keep)
+            begin_objectives(h, b, error, g_last, g_step, g_off)
+            status = stages(
+                fn, ctx, m, A, b, c, error, t, ts[step + 1], h, opts, q0, v0, KV, KA, g_step, g_off, row, keep
+            )
             evaluations[step] += s
             if not chosen:
                 if status != OK:
@@ -174,6 +175,7 @@ def simulate_rk(
                 e = max(
                     scaled_error(h, error, KV, q0, q, n, control[ALLOWED]),
                     scaled_error(h, error, KA, v0, v, n, control[ALLOWED]),
+                    objective_error(g_off, g_step, final, psi, control[ALLOWED]),
                 )
             if accepted(control, h, e, refused):
                 break

@@ -11,6 +11,7 @@ with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a tra
 where there is room, the auxiliary acceleration.
 """
 
+from kinegrad.kernels.constrained import FEW_ROUNDS, augment_lower, kkt_factor, kkt_solve4, row_weights, solve_rows
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
@@ -22,7 +23,6 @@ from kinegrad.kernels.formulations.blocks import (
     right4,
     shift4,
 )
-from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.formulations.newmark_family import (
     by_acceleration,
     complete,
@@ -32,7 +32,7 @@ from kinegrad.kernels.formulations.newmark_family import (
     predict4,
     predict_transposed4,
 )
-from kinegrad.kernels.constrained import FEW_ROUNDS, augment_lower, kkt_factor, kkt_solve4, row_weights, solve_rows
+from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.jit import entry, kernel, real
 from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, mul4, put4
 from kinegrad.kernels.products import (

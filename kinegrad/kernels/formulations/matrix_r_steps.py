@@ -23,7 +23,10 @@ from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
     T_END,
     accepted,
+    add_objectives,
+    begin_objectives,
     combine,
+    objective_error,
     propose,
     scaled_error,
     stage_time,
@@ -32,9 +35,8 @@ from kinegrad.kernels.formulations.runge_kutta import (
 )
 from kinegrad.kernels.jit import entry, inlined, kernel, real
 from kinegrad.kernels.linalg import ldlt, ldlt_solve
-from kinegrad.kernels.products import EXTENT, OBSERVE, PRODUCTS, TIME, WC, WK
+from kinegrad.kernels.products import EXTENT, PRODUCTS, TIME, WC, WK
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
-from kinegrad.kernels.table import call
 
 (par_, g_, q_, v_, a_, lam_, Kt_, J_) = PRODUCTS.viewers(*"par g q v a lam K J".split())
 (qt_, weights_) = PRODUCTS.viewers("qt", "weights")
@@ -171,12 +173,14 @@ def guess(q, v, a, R, tau, dz, zd, zdd):
 
 @kernel
 def stages(
-    fn, ctx, m, S, T, wraps, tol, A, b, c, t, t1, h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step, row, keep
-):
+    fn, ctx, m, S, T, wraps, tol, A, b, c, error, t, t1, h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step, g_off, row,
+    keep,
+):  # fmt: skip
     """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
 
-    zs, zds are left as z, zd of the new state; g_step gains h Σ b_i g_i of all stages but the first.  C, D are by how much
-    the guess of each stage was off in the last step and in the one before; what 2 C - D foretells of this one is added.
+    Where nothing is integrated the rates are those of all coordinates.  zs, zds are left as z, zd of the new state; g_step and
+    g_off gain the integrals of all stages but the first, and their errors.  C, D are by how much the guess of each stage was
+    off in the last step and in the one before; what 2 C - D foretells of this one is added.
     """
     par, g, q, v, a, lam = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     nd, s = z.shape[0], b.shape[0]
@@ -205,13 +209,19 @@ def stages(
             C[i, j] = q[j] - qg[j]
         for k in range(nd):
             KV[i, k] = zds[k]
-        if i < s and b[i] != 0.0 and g_step.shape[0] > 0:
-            call(fn[OBSERVE], ctx)
-            for o in range(g_step.shape[0]):
-                g_step[o] += h * b[i] * g[o]
+        if nd == 0:
+            rates_of_all(v, a, KV[i], KA[i])
+        add_objectives(fn, ctx, i, h, b, error, g, g_step, g_off)
         if i < s and keep:
             store_stage(row, i, q, v, a, lam, m)
     return OK
+
+
+@inlined
+def rates_of_all(v, a, KV, KA):
+    """Rates of all coordinates: where nothing is free, error control sees how they move in time."""
+    for i in range(v.shape[0]):
+        KV[i], KA[i] = v[i], a[i]
 
 
 @kernel
@@ -226,14 +236,15 @@ def forget(off):
 @entry(what="the simulation kernels")
 def simulate_rk(
     fn, ctx, m, S, T, wraps, scale, A, b, c, error, ts, hs, step, control, opts, final, psi, g_last, stride, traj,
-    evaluations, flags, z, zd, zdd, chosen, carried, before, off, rates, scratch,
+    evaluations, flags, z, zd, zdd, chosen, carried, before, off, rates, scratch, g_off,
 ):  # fmt: skip
     """Status and number of steps done, those before `step` included.
 
     It goes on from the state in the context and z, zd, zdd, to the end, or until coordinates are POOR or a step fails:
     `before` (3, n) is then q, v, a before that step.  Without `control` through the steps hs; with it steps are chosen, hs
     and ts[1:] filled, and it is carried on (RKT-4).  `off` (2, stages + 1, n) is by how much the guesses of the last two
-    steps were off (MR-12).  `rates` (2, stages + 1, d) and `scratch` (at least 4, d) are scratch.
+    steps were off (MR-12).  `rates` (2, stages + 1, d, or n where d is 0), `scratch` (at least 4, d) and `g_off`
+    (objectives) are scratch.
     """
     par, g, q, v, a, lam, J = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), J_(ctx)
     n, nd, s, KV, KA, g_step = q.shape[0], z.shape[0], b.shape[0], rates[0], rates[1], weights_(ctx)
@@ -252,26 +263,30 @@ def simulate_rk(
             if by_error:
                 propose(control, t, step, ts, hs)
             h = hs[step]
-            for o in range(psi.shape[0]):
-                g_step[o] = h * b[0] * g_last[o]
+            begin_objectives(h, b, error, g_last, g_step, g_off)
             for k in range(nd):
                 KV[0, k], KA[0, k] = zd[k], zdd[k]
+            if nd == 0:
+                rates_of_all(v, a, KV[0], KA[0])
             if h != carried[LAST_STEP]:
                 forget(off)
                 carried[LAST_STEP] = h
             status = stages(
-                fn, ctx, m, S, T, wraps, opts[TOLERANCE], A, b, c, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz, off[0],
-                off[1], qg, g_step, row, keep,
+                fn, ctx, m, S, T, wraps, opts[TOLERANCE], A, b, c, error, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz,
+                off[0], off[1], qg, g_step, g_off, row, keep,
             )  # fmt: skip
             evaluations[step] += s
             if not by_error:
                 break
             e = 1e300
             if status == OK:
-                e = max(
-                    scaled_error(h, error, KV, z, zs, nd, control[ALLOWED]),
-                    scaled_error(h, error, KA, zd, zds, nd, control[ALLOWED]),
-                )
+                e = objective_error(g_off, g_step, final, psi, control[ALLOWED])
+                if nd > 0:
+                    e = max(e, scaled_error(h, error, KV, z, zs, nd, control[ALLOWED]))
+                    e = max(e, scaled_error(h, error, KA, zd, zds, nd, control[ALLOWED]))
+                else:
+                    e = max(e, scaled_error(h, error, KV, before[0], q, n, control[ALLOWED]))
+                    e = max(e, scaled_error(h, error, KA, before[1], v, n, control[ALLOWED]))
             if accepted(control, h, e, refused):
                 break
             if too_small(control):

@@ -14,7 +14,8 @@ import numpy as np
 
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
-from kinegrad.kernels.products import TIME
+from kinegrad.kernels.products import OBSERVE, TIME
+from kinegrad.kernels.table import call
 
 
 class Tableau(NamedTuple):
@@ -135,6 +136,40 @@ def stage_weights(i, h, b, final, weights):
             weights[o] = 0.0 if final[o] else h * b[i]
         else:
             weights[o] = 1.0 if final[o] else 0.0
+
+
+@kernel
+def begin_objectives(h, b, error, g_last, g_step, g_off):
+    """What stage 0, whose integrands are g_last, gives to the integrals over a step and to their errors."""
+    for o in range(g_step.shape[0]):
+        g_step[o] = h * b[0] * g_last[o]
+        g_off[o] = h * error[0] * g_last[o] if error.shape[0] > 0 else 0.0 * g_last[o]
+
+
+@kernel
+def add_objectives(fn, ctx, i, h, b, error, g, g_step, g_off):
+    """g_step gains h b_i g and g_off h e_i g at stage i, or at the new state beyond the last one (RKT-3, RKT-4)."""
+    weight = b[i] if i < b.shape[0] else 0.0
+    off = error[i] if error.shape[0] > 0 else 0.0
+    if g_step.shape[0] == 0 or (weight == 0.0 and off == 0.0):
+        return
+    call(fn[OBSERVE], ctx)
+    for o in range(g_step.shape[0]):
+        g_step[o] += h * weight * g[o]
+        g_off[o] += h * off * g[o]
+
+
+@kernel
+def objective_error(g_off, g_step, final, psi, tolerance):
+    """Largest error of an integral over the step as a part of tolerance (1 + |psi|)  (RKT-4)."""
+    worst = 0.0
+    for o in range(psi.shape[0]):
+        if not final[o]:
+            part = abs(g_off[o].real) / (tolerance * (1.0 + max(abs(psi[o].real), abs((psi[o] + g_step[o]).real))))
+            if not part < 1e300:
+                return 1e300
+            worst = max(worst, part)
+    return worst
 
 
 @kernel

@@ -7,11 +7,6 @@ With W the inverse of M that the sweeps apply, rows J and Psi = J a + r (REC-11,
 Rows that normalise Euler parameters take no part: the sweeps hold them, and their stabilising terms act along p alone.
 """
 
-from kinegrad.kernels.elements.laws import scalar_values
-from kinegrad.kernels.elements.layout import GRAVITY, ROW_LAW_BIAS, ROW_LAW_VALUES, link
-from kinegrad.kernels.elements.rows import bias as row_bias
-from kinegrad.kernels.elements.rows import values as row_values
-from kinegrad.kernels.elements.rows import wanted
 from kinegrad.kernels.constrained import (
     BEARABLE,
     FEWEST_ROUNDS,
@@ -25,6 +20,11 @@ from kinegrad.kernels.constrained import (
     STRONGER,
     settled,
 )
+from kinegrad.kernels.elements.laws import scalar_values
+from kinegrad.kernels.elements.layout import GRAVITY, ROW_LAW_BIAS, ROW_LAW_VALUES, link
+from kinegrad.kernels.elements.rows import bias as row_bias
+from kinegrad.kernels.elements.rows import values as row_values
+from kinegrad.kernels.elements.rows import wanted
 from kinegrad.kernels.jit import cfunction, kernel, real
 from kinegrad.kernels.joint.functions import base
 from kinegrad.kernels.joint.markers import first_columns, marker_rates
