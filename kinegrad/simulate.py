@@ -145,8 +145,8 @@ def at_singular_position(t: float, formulation) -> str:
         else "use the formulation 'ali3p', which passes such positions"
     )
     return (
-        f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: the mechanism reaches a singular position there, where its "
-        f"constraints lose rank and other motions branch off; {remedy}."
+        f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: the mechanism reaches a singular position there, where "
+        f"its constraints lose rank and other motions branch off; {remedy}."
     )
 
 

@@ -10,6 +10,10 @@ from kinegrad.dynamics.scheme import Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
 
 
+NULL = 1e-9  # part of the longest row below which a row is none
+INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
+
+
 class AccelerationLevel(Scheme):
     """What the integrators share; rows begin with q, v, a, lam of the state."""
 
@@ -26,7 +30,9 @@ class AccelerationLevel(Scheme):
         self.tableau = self.tableau_of(runge_kutta)
         self.compliance = 1.0 / options["penalty"] if "penalty" in options else 0.0
         frequency, damping = options["frequency"], options["damping"]
-        self.opts = np.array([self.compliance, frequency**2, 2.0 * damping * frequency, options["tolerance"], -1.0])
+        self.opts = np.array(
+            [self.compliance, frequency**2, 2.0 * damping * frequency, options["tolerance"], -1.0, self.adaptive, -1]
+        )
 
     @staticmethod
     def tableau_of(methods):
@@ -35,7 +41,12 @@ class AccelerationLevel(Scheme):
 
     def begin(self, work):
         super().begin(work)
-        self.opts[self.kernels.FREE] = -1.0
+        self.opts[self.kernels.SOFT] = -1.0
+        self.opts[self.kernels.RANK] = rank_of_rows(work)
+
+    @property
+    def complete(self) -> bool:
+        return self.opts[self.kernels.RANK] >= 0.0
 
     @property
     def size(self) -> int:
@@ -75,6 +86,17 @@ class AccelerationLevel(Scheme):
             fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, self.opts, final,
             traj, self.rates(state), *state[:3], state[-1],
         )  # fmt: skip
+
+
+def rank_of_rows(work) -> int:
+    """The rank of the constraint rows at the start that the workspace holds (IDX-7)."""
+    J = work["J"][: work.system.m].real
+    size = np.linalg.norm(J, axis=1)
+    rows = J[size > NULL * size.max(initial=0.0)]
+    if not rows.size or not np.isfinite(rows).all():
+        return len(rows)
+    values = np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None], compute_uv=False)
+    return int((values > INDEPENDENT * values[0]).sum())
 
 
 class AccelerationLevelNewmark(NewmarkFamily, AccelerationLevel):

@@ -46,6 +46,8 @@ class Scheme(ABC):
     unused: tuple[str, ...] = ()
     #: it chooses its steps: it has a `run_adaptive`, which stands for `advance`
     adaptive = False
+    #: it knows all that derivatives of a motion need beside its rows; not where the motion was read from a file
+    complete = True
     #: ε of the constraint rows in the accelerations of the start; 0: they hold
     compliance = 0.0
 

@@ -22,7 +22,8 @@ from kinegrad.kernels.linalg import (
 from kinegrad.kernels.status import LOST_RANK, OK
 
 STRENGTH = 1e8  # of a row against the inertia that it moves
-NULL = 1e-6  # part of the largest |J_l|² below which a row fades: drift or rounding has moved it off zero
+LEAST = 1e-2  # of a row against the largest inertia: where one is moved that is none but for rounding
+NULL = 1e-16  # part of the largest |J_l|² below which a row fades: rounding has moved it off zero
 DROWNS = 1e10  # strength of a row at which one round still leaves six digits of T
 ENOUGH = 1e-13  # of a solution: what further rounds would change
 MOST_ROUNDS = 40
@@ -40,7 +41,8 @@ SMALLEST, ROUNDED, BEARABLE = 1e-30, 1e-18, 1e-8
 def row_weights(T, J, m, n, eps, ease, w, g, D):
     """True if one round is as good as many; D_l = κ ease_l / Σ_k J_lk²/T_kk, or 1/ε where that does not drown T  (LIN-6).
 
-    Coordinates without inertia are left out.  `ease` is from `kinegrad.kinematics.constrained.row_ease`; 0 stands for 1.
+    Coordinates without inertia are left out.  `ease` is from `kinegrad.kinematics.constrained.row_ease`; 0 stands for 1, and
+    rows below 0 take no part.
     w (n) and g (m) are scratch; J may have more than n columns.
     """
     top, widest, one = 0.0, 0.0, eps > 0.0
@@ -60,6 +62,9 @@ def row_weights(T, J, m, n, eps, ease, w, g, D):
         widest = max(widest, a)
     for l in range(m):
         s = real(D[l])
+        if real(ease[l]) < 0.0:
+            D[l] = 0.0
+            continue
         if real(ease[l]) > 0.0:
             s /= real(ease[l])
         if eps > 0.0 and s <= DROWNS * eps:
@@ -67,7 +72,7 @@ def row_weights(T, J, m, n, eps, ease, w, g, D):
             continue
         one = False
         t = real(g[l]) / (NULL * widest) if widest > 0.0 else 0.0
-        D[l] = STRENGTH * min(1.0, t * t) / s if s > 0.0 else 0.0
+        D[l] = min(1.0, t * t) * max(STRENGTH / s, LEAST * top / real(g[l])) if s > 0.0 else 0.0
     return one or m == 0
 
 
@@ -116,7 +121,7 @@ def settled(k, e, last, size):
 def solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z):
     """SETTLED, or what is left: LEAVES_LITTLE, LEAVES_MUCH; x, y with [T Jᵀ; J −ε] [x; y] = [r1; r2]  (LIN-3).
 
-    T is symmetric, A and d are the factors by `ldlt` of T + JᵀDJ.  Of `rounds` the first is from zero; w (n), z (m) are scratch.
+    T is symmetric, A and d are the factors by `ldlt` of T + JᵀDJ.  w (n), z (m) are scratch.
     """
     last, size, last_w, size_w = 0.0, 0.0, 0.0, 0.0
     for k in range(rounds):
@@ -162,11 +167,11 @@ def solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z):
 
 
 @kernel
-def solve_near_singular(T, J, m, n, eps, D, A, d, r1, r2, x, y, w, z):
+def solve_near_singular(T, J, m, n, eps, D, A, d, lenient, r1, r2, x, y, w, z):
     """Status; x, y as by `solve_rows`, also where rows lose rank: directions that they hardly see need stronger weights.
 
-    What even those do not see is left out if it was little, as with redundant rows that have drifted apart; otherwise the
-    rows ask for motions that they no longer determine.  A, d, D are overwritten.
+    What even those do not see is left out if it was little, or if asked to be `lenient`; otherwise the rows ask for motions that
+    they no longer determine.  A, d, D are overwritten.
     """
     left = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
     if left == SETTLED:
@@ -177,11 +182,11 @@ def solve_near_singular(T, J, m, n, eps, D, A, d, r1, r2, x, y, w, z):
     augment_lower(T, J, n, D, A)
     status = ldlt(A, d)
     if status != OK:
-        return OK if left == LEAVES_LITTLE else LOST_RANK
+        return OK if lenient or left == LEAVES_LITTLE else LOST_RANK
     again = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
     if again == SETTLED:
         return OK
-    if left == LEAVES_MUCH:
+    if left == LEAVES_MUCH and not lenient:
         return LOST_RANK
     for l in range(m):
         D[l] /= STRONGER

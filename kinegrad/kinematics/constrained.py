@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.kernels.constrained import DROWNS, ENOUGH, MOST_ROUNDS, NULL, STRENGTH
+from kinegrad.kernels.constrained import DROWNS, ENOUGH, LEAST, MOST_ROUNDS, NULL, STRENGTH
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 
 FEWEST = 3
@@ -42,7 +42,9 @@ def row_weights(T, J, eps, ease):
     sizes, moved = _moved(T, J)
     moved = moved / ease
     fading = np.minimum(1.0, sizes / (NULL * max(sizes.max(initial=0.0), 1e-300))) ** 2
-    D = np.divide(STRENGTH * fading, moved, out=np.zeros(len(J)), where=moved > 0.0)
+    some, top = moved > 0.0, max(np.diag(T).real.max(initial=0.0), 0.0)
+    D = np.divide(STRENGTH, moved, out=np.zeros(len(J)), where=some)
+    D = fading * np.maximum(D, np.divide(LEAST * top, sizes, out=np.zeros(len(J)), where=some))
     return np.where(moved <= DROWNS * eps, 1.0 / eps, D) if eps > 0.0 else D
 
 

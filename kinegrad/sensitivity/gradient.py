@@ -143,7 +143,7 @@ def gradient(
     run = motion
     wanted = min(TIGHT, motion.scheme.options["tolerance"])
     loose = motion.scheme.iterates and motion.scheme.options["tolerance"] > wanted
-    if motion.stride > 1 or (tighten and loose):
+    if motion.stride > 1 or (tighten and loose) or not motion.scheme.complete:
         tight = {"tolerance": wanted, "max_iterations": max(ROUNDS, motion.formulation.max_iterations)}
         tight = {name: value for name, value in tight.items() if name not in motion.scheme.unused}
         formulation = motion.formulation.model_copy(update=tight)

@@ -13,6 +13,7 @@ that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 
 from kinegrad.kernels.constrained import augment_lower, row_weights, solve_near_singular, solve_rows
 from kinegrad.kernels.formulations.blocks import observe_state, observe_step
+from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.formulations.runge_kutta import (
@@ -30,7 +31,7 @@ from kinegrad.kernels.formulations.runge_kutta import (
     too_small,
 )
 from kinegrad.kernels.jit import entry, kernel, real
-from kinegrad.kernels.linalg import ldlt
+from kinegrad.kernels.linalg import ldlt, ldlt_solve
 from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, N_FUNCTIONS, PRODUCTS, STATUS, TIME, WC, WK
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
@@ -38,11 +39,12 @@ from kinegrad.kernels.table import call
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
 (lam_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
 (L_, d_, r_, x_, y_, w_, z_, D_, Dp_, ease_) = PRODUCTS.viewers(*"T_lu d r x y w z D Dp ease".split())
-(qt_, vt_, weights_) = PRODUCTS.viewers(*"qt vt weights".split())
+(qt_, vt_, weights_, B_) = PRODUCTS.viewers(*"qt vt weights Psi_w".split())
 
-# options: ε, Ω², 2ξΩ, the tolerance of Newton's method, and with ε the number of directions that the rows do not hold, or -1
-COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE, FREE = range(5)
-HELD = 1e-4  # of the largest pivot, inertia apart: directions below this are not held
+# options: ε, Ω², 2ξΩ, the tolerance of Newton's method; the part of accelerations that ε may let through, or -1 before the
+# first; whether steps are chosen by their errors; the rank of the rows at the start
+COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE, SOFT, CHOSEN, RANK = range(7)
+LET_THROUGH = 1e-5  # part of accelerations that ε may let through, at least
 RATES = N_FUNCTIONS  # place, after those of the set, of a function that leaves a = ap, lam and vp by other means
 
 
@@ -57,20 +59,27 @@ def stabilised(c, Phi, Phi_t, J, v, m, n, opts, r):
 
 
 @kernel
-def still_held(M, n, d, opts):
-    """LOST_RANK if the rows hold fewer directions than at the first call: penalties do not bring a motion through (IDX-7)."""
-    largest = 0.0
+def still_held(M, J, m, n, eps, D, L, d, f, a, lam, opts, w):
+    """LOST_RANK if what the compliance lets through is far more than at the first call: a singular position is near, through
+    which penalties do not bring the motion (IDX-8)."""
+    for i in range(n):
+        w[i] = 0.0
+    for l in range(m):
+        t = D[l] * eps * lam[l]
+        for i in range(n):
+            w[i] -= J[l, i] * t
+    ldlt_solve(L, d, w)
+    through, size = 0.0, 0.0
     for i in range(n):
         t = real(M[i, i])
-        largest = max(largest, real(d[i]) / t if t > 0.0 else 0.0)
-    free = 0
-    for i in range(n):
-        t = real(M[i, i])
-        if t > 0.0 and real(d[i]) < HELD * largest * t:
-            free += 1
-    if opts[FREE] < 0.0:
-        opts[FREE] = free
-    return LOST_RANK if free > opts[FREE] else OK
+        through += t * real(w[i]) ** 2
+        size += t * real(a[i]) ** 2
+        if t > 0.0:
+            size += real(f[i]) ** 2 / t
+    part = (through / size) ** 0.5 if size > 0.0 else 0.0
+    if opts[SOFT] < 0.0:
+        opts[SOFT] = max(LET_THROUGH, 100.0 * part)
+    return LOST_RANK if part > opts[SOFT] else OK
 
 
 @kernel
@@ -94,11 +103,11 @@ def accelerations(fn, ctx, m, opts):
     row_weights(M, J, m, n, eps, ease, w, z, D)
     augment_lower(M, J, n, D, L)
     status = ldlt(L, d)
-    if status == OK and eps > 0.0:
-        status = still_held(M, n, d, opts)
     if status != OK:
         return status
-    status = solve_near_singular(M, J, m, n, eps, D, L, d, y, r, a, lam, w, z)
+    status = solve_near_singular(M, J, m, n, eps, D, L, d, opts[CHOSEN] != 0.0, y, r, a, lam, w, z)
+    if status == OK and eps > 0.0:
+        status = still_held(M, J, m, n, eps, D, L, d, f, a, lam, opts, w)
     for i in range(n):
         ap[i] = a[i]
         if not abs(a[i]) < 1e300:
@@ -155,6 +164,8 @@ def simulate_rk(
         row = traj[(step + 1) // stride] if keep else traj[0]
         for i in range(n):
             q0[i], v0[i], KV[0, i], KA[0, i] = q[i], v[i], v[i], a[i]
+        if opts[RANK] < m:
+            choose_rows(J_(ctx), m, n, int(opts[RANK]), B_(ctx), ease_(ctx))
         evaluations[step] = 0
         refused = False
         while True:
@@ -210,6 +221,10 @@ def simulate_newmark(
         b, gh = by_acceleration(family, h)
         k = 1.0 + opts[DAMPING] * gh + opts[STIFFNESS] * b
         par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
+        if opts[RANK] < m:
+            choose_rows(J, m, n, int(opts[RANK]), B_(ctx), ease)
+            for l in range(m):
+                lam[l] = 0.0 if real(ease[l]) < 0.0 else lam[l]
         predict(family, h, q, v, a, auxiliary, qt, vt)
         done, last = False, 1e300
         for it in range(iterations_allowed):
@@ -234,8 +249,6 @@ def simulate_newmark(
             row_weights(L, J, m, n, eps / k, ease, w, z, D)
             augment_lower(L, J, n, D, L)
             status = ldlt(L, d)
-            if status == OK and eps > 0.0:
-                status = still_held(M, n, d, opts)
             if status != OK:
                 return status, step
             for l in range(m):
@@ -248,18 +261,22 @@ def simulate_newmark(
             e = 0.0
             for i in range(n):
                 a[i] += change[i]
+                if not abs(real(change[i])) < 1e300:
+                    return NOT_FINITE, step
                 e = max(e, b * abs(real(change[i])))
             for l in range(m):
                 lam[l] += change_lam[l]
             iterations[step] = it + 1
-            if not e < 1e300:
-                return NOT_FINITE, step
             if tol > 0.0 and converged(it, e, last, tol * b / gh, tol < TIGHT, size):
                 done = True
                 break
             last = e
         if not done and tol > 0.0:
             return NOT_CONVERGED, step
+        if eps > 0.0:
+            status = still_held(M, J, m, n, eps, D, L, d, f, a, lam, opts, w)
+            if status != OK:
+                return status, step
         for i in range(n):
             q[i] = qt[i] + b * a[i]
             v[i] = vt[i] + gh * a[i]

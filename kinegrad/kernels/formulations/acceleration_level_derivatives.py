@@ -8,7 +8,7 @@ what β and γ are multiplied by with HHT and generalized-alpha):
 """
 
 from kinegrad.kernels.constrained import rounds4, row_weights
-from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, STIFFNESS
+from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, RANK, STIFFNESS
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
@@ -19,6 +19,7 @@ from kinegrad.kernels.formulations.blocks import (
     right4,
     shift4,
 )
+from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
 from kinegrad.kernels.formulations.newmark_family import (
     by_acceleration,
@@ -27,10 +28,18 @@ from kinegrad.kernels.formulations.newmark_family import (
     predict4,
     predict_transposed4,
 )
-from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, hand_back4, place, seed4, stage_weights
+from kinegrad.kernels.formulations.runge_kutta import (
+    collect4,
+    combine4,
+    hand_back4,
+    load_stage,
+    place,
+    seed4,
+    stage_weights,
+)
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, lu, put4
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, TIME, WEIGHT
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
@@ -128,6 +137,11 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
     steps = hs.shape[0]
     for step in range(steps):
         h = hs[step]
+        if opts[RANK] < m:
+            load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
+            par[TIME] = ts[step]
+            call(fn[LINEARISE], ctx)
+            choose_rows(Phi_z, m, n, int(opts[RANK]), Psi_w_(ctx), ease_(ctx))
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s + 1 if at_end else s) if explicit else 1):
@@ -200,6 +214,11 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
     steps = hs.shape[0]
     for step in range(steps - 1, -1, -1):
         h = hs[step]
+        if opts[RANK] < m:
+            load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
+            par[TIME] = ts[step]
+            call(fn[LINEARISE], ctx)
+            choose_rows(Phi_z, m, n, int(opts[RANK]), Psi_w_(ctx), ease_(ctx))
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):

@@ -209,6 +209,8 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
             ldlt_solve(A, d, y)
             e = 0.0
             for i in range(n):
+                if not abs(real(y[i])) < 1e300:
+                    return NOT_FINITE, step
                 e = max(e, abs(real(y[i])))
                 a[i] += y[i]
                 q[i] = qt[i] + b * a[i]
@@ -220,8 +222,6 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                 lam[l] += D[l] * s
             e *= b
             iterations[step] = it + 1
-            if not e < 1e300:
-                return NOT_FINITE, step
             if tol > 0.0 and converged(it, e, last, tol, tight, size):
                 done = True
                 break

@@ -7,17 +7,19 @@ rounds of substitution do not converge.
 Rows of a trajectory: q, v, a, lam of the state, then the auxiliary acceleration where there is one.
 """
 
-from kinegrad.kernels.formulations.acceleration_level import RATES, TOLERANCE
+from kinegrad.kernels.formulations.acceleration_level import RANK, RATES, TOLERANCE
 from kinegrad.kernels.formulations.blocks import observe_step
+from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.formulations.runge_kutta import store_stage
 from kinegrad.kernels.jit import entry, real
 from kinegrad.kernels.products import EXTENT, FREEDOMS, PRODUCTS, STATUS, TIME
-from kinegrad.kernels.status import NOT_CONVERGED, OK
+from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
 
 par_, flag_, g_, q_, v_, a_, lam_, qt_, vt_, y_ = PRODUCTS.viewers(*"par flag g q v a lam qt vt y".split())
+J_, B_, ease_ = PRODUCTS.viewers("J", "Psi_w", "ease")
 
 
 @entry(what="recursive dynamics")
@@ -33,6 +35,8 @@ def simulate_newmark(
         h = hs[step]
         b, gh = by_acceleration(family, h)
         par[TIME] = ts[step + 1]
+        if opts[RANK] < m:
+            choose_rows(J_(ctx), m, n, int(opts[RANK]), B_(ctx), ease_(ctx))
         predict(family, h, q, v, a, auxiliary, qt, vt)
         done, last = False, 1e300
         for it in range(iterations_allowed):
@@ -45,6 +49,8 @@ def simulate_newmark(
                 return flag[STATUS], step
             e, size = 0.0, real(par[EXTENT])
             for i in range(n):
+                if not abs(real(a[i])) < 1e300:
+                    return NOT_FINITE, step
                 e = max(e, b * abs(real(a[i] - guess[i])))
                 size = max(size, abs(real(q[i])))
             iterations[step] = it + 1

@@ -4,7 +4,7 @@ In an explicit stage the matrix of (IDX-4) and (IDX-5) is [M Phi_qᵀ; Phi_q 0],
 rows solve (REC-14); everything else is that of `acceleration_level_derivatives`.
 """
 
-from kinegrad.kernels.formulations.acceleration_level import DAMPING, STIFFNESS
+from kinegrad.kernels.formulations.acceleration_level import DAMPING, RANK, STIFFNESS
 from kinegrad.kernels.formulations.acceleration_level_derivatives import no_covectors, pull
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
@@ -14,12 +14,21 @@ from kinegrad.kernels.formulations.blocks import (
     plus_transposed4,
     right4,
 )
+from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
-from kinegrad.kernels.formulations.runge_kutta import collect4, combine4, hand_back4, place, seed4, stage_weights
+from kinegrad.kernels.formulations.runge_kutta import (
+    collect4,
+    combine4,
+    hand_back4,
+    load_stage,
+    place,
+    seed4,
+    stage_weights,
+)
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.joint.recursive_rows import out_, right_, row_out_, row_right_
 from kinegrad.kernels.linalg import get4, put4
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, N_FUNCTIONS, PRODUCTS, STATUS
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, N_FUNCTIONS, PRODUCTS, STATUS, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
@@ -33,7 +42,7 @@ FACTOR, SOLVE = N_FUNCTIONS, N_FUNCTIONS + 1
 (C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
     *"C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
 )
-(Psi_v_, Psi_z_, x4_, H4_, weights_) = PRODUCTS.viewers(*"Psi_v Psi_z x4 H4 weights".split())
+(Psi_v_, Psi_w_, Psi_z_, x4_, H4_, weights_, ease_) = PRODUCTS.viewers(*"Psi_v Psi_w Psi_z x4 H4 weights ease".split())
 
 
 @kernel
@@ -59,7 +68,7 @@ def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
-    C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    C, R_z, g_z, g_v, g_a, Phi_z = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx), Phi_z_(ctx)
     r1, r2, ak = right_(ctx), row_right_(ctx), out_(ctx)
     n, p, no, s, KV, KA = q.shape[0], grad.shape[1], g.shape[0], rb.shape[0], rates[0], rates[1]
     P, S, qk, vk, weights = Psi_z_(ctx), Psi_v_(ctx), x4_(ctx), H4_(ctx), weights_(ctx)
@@ -68,6 +77,11 @@ def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V
     steps = hs.shape[0]
     for step in range(steps):
         h = hs[step]
+        if opts[RANK] < m:
+            load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
+            par[TIME] = ts[step]
+            call(fn[LINEARISE], ctx)
+            choose_rows(Phi_z, m, n, int(opts[RANK]), Psi_w_(ctx), ease_(ctx))
         at_end = step == steps - 1 and after == 0.0
         for i in range(s + 1 if at_end else s):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
@@ -104,7 +118,7 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, 
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
-    C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    C, R_z, g_z, g_v, g_a, Phi_z = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx), Phi_z_(ctx)
     ao, U, B = right_(ctx), out_(ctx), row_out_(ctx)
     n, no, s, YQ, YV = q.shape[0], g.shape[0], rb.shape[0], rates[0], rates[1]
     P, S, qo, vo, weights = Psi_z_(ctx), Psi_v_(ctx), x4_(ctx), H4_(ctx), weights_(ctx)
@@ -115,6 +129,11 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, 
     steps = hs.shape[0]
     for step in range(steps - 1, -1, -1):
         h = hs[step]
+        if opts[RANK] < m:
+            load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
+            par[TIME] = ts[step]
+            call(fn[LINEARISE], ctx)
+            choose_rows(Phi_z, m, n, int(opts[RANK]), Psi_w_(ctx), ease_(ctx))
         at_end = step == steps - 1 and after == 0.0
         for i in range(s if at_end else s - 1, -1, -1):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)

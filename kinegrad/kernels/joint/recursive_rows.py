@@ -60,7 +60,7 @@ from kinegrad.kernels.products import STATUS
 from kinegrad.kernels.status import LOST_RANK, NOT_FINITE, OK
 
 # closing: numbers of the rows that the sweeps do not hold; norms: row and first coordinate of those that they do;
-# stab: Ω², 2ξΩ; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; gap: what the rows still ask for.
+# stab: Ω², 2ξΩ, whether steps are chosen by their errors; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; gap: what the rows still ask for.
 # right, row_right; out, row_out: four right-hand sides of the derivatives, and what solves them (REC-14).
 CONSTRAINED = RECURSIVE.extend(
     [("closing", "i8", 1), ("norms", "i8", 2), ("stab", "f8", 1), ("X", "f8", 2), ("L", "f8", 2), ("pivot", "f8", 1)]
@@ -72,9 +72,9 @@ closing_, norms_, stab_, X_, L_, pivot_, gap_, bias_ = CONSTRAINED.viewers(
 )
 right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
 work_, rhs_, col_, row_, row_law_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col row row_law vp ap".split())
-lam_, Phi_, Phi_t_, c_, J_, Phi_z_ = CONSTRAINED.viewers(*"lam Phi Phi_t c J Phi_z".split())
+lam_, Phi_, Phi_t_, c_, J_, Phi_z_, ease_ = CONSTRAINED.viewers(*"lam Phi Phi_t c J Phi_z ease".split())
 
-STIFFNESS, DAMPING = range(2)
+STIFFNESS, DAMPING, LENIENT = range(3)
 
 
 @kernel
@@ -130,14 +130,15 @@ def inverse_times_rows(art, J, closing, Y, W, X):
 
 
 @kernel
-def factor_rows(J, closing, strength, X, L, d):
+def factor_rows(J, closing, ease, strength, X, L, d):
     """Status; the factors of J W Jᵀ + δ in L and d, X being W Jᵀ (REC-12)."""
     m, n = closing.shape[0], X.shape[0]
     for l in range(m):
         for i in range(l + 1):
             t = 0.0 * X[0, 0]
-            for k in range(n):
-                t += J[closing[l], k] * X[k, i]
+            if real(ease[closing[l]]) >= 0.0 and real(ease[closing[i]]) >= 0.0:
+                for k in range(n):
+                    t += J[closing[l], k] * X[k, i]
             L[l, i] = t
     soften(J, closing, n, strength, L, d)
     return ldlt(L, d)
@@ -166,7 +167,7 @@ def soften(J, closing, n, strength, S, g):
 
 
 @kernel
-def close_rows(J, closing, bias, X, L, d, rounds, a, lam, gap):
+def close_rows(J, closing, ease, bias, X, L, d, rounds, a, lam, gap):
     """What is left, as by `solve_rows`; a and lam gain what the rows ask for (REC-12)."""
     m, n = closing.shape[0], a.shape[0]
     last, size, e = 0.0, 0.0, 0.0
@@ -177,7 +178,7 @@ def close_rows(J, closing, bias, X, L, d, rounds, a, lam, gap):
             t = bias[l]
             for k in range(n):
                 t += J[closing[l], k] * a[k]
-            gap[l] = t
+            gap[l] = t if real(ease[closing[l]]) >= 0.0 else 0.0 * t
         ldlt_solve(L, d, gap)
         for l in range(m):
             lam[closing[l]] += gap[l]
@@ -198,13 +199,13 @@ def close_rows(J, closing, bias, X, L, d, rounds, a, lam, gap):
 
 
 @kernel
-def close_near_singular(J, closing, bias, X, L, d, a, lam, gap, free):
+def close_near_singular(J, closing, ease, lenient, bias, X, L, d, a, lam, gap, free):
     """Status; a and lam under the rows, with the strengths of `solve_near_singular`; free (n) is scratch."""
     m, n, strength, left, status = closing.shape[0], a.shape[0], STRENGTH, LEAVES_MUCH, OK
     for k in range(n):
         free[k] = a[k]
     for attempt in range(3):
-        status = factor_rows(J, closing, strength, X, L, d)
+        status = factor_rows(J, closing, ease, strength, X, L, d)
         if status != OK:
             return status
         for k in range(n):
@@ -212,14 +213,14 @@ def close_near_singular(J, closing, bias, X, L, d, a, lam, gap, free):
         for l in range(m):
             lam[closing[l]] = 0.0
         rounds = FEWEST_ROUNDS if attempt == 2 else MOST_ROUNDS
-        now = close_rows(J, closing, bias, X, L, d, rounds, a, lam, gap)
+        now = close_rows(J, closing, ease, bias, X, L, d, rounds, a, lam, gap)
         if now == SETTLED or attempt == 2:
             return OK
         if attempt == 0:
             left, strength = now, STRONGER * STRENGTH
         else:
             strength = STRENGTH
-            if left == LEAVES_MUCH:
+            if left == LEAVES_MUCH and not lenient:
                 return LOST_RANK
     return status
 
@@ -241,7 +242,9 @@ def close(ctx):
             t += J[r, k] * v[k]
         bias[l] = c[r] + stab[DAMPING] * t + stab[STIFFNESS] * Phi[r]
     inverse_times_rows(art_(ctx), J, closing, rhs_(ctx), work_(ctx), X)
-    flag_(ctx)[STATUS] = close_near_singular(J, closing, bias, X, L, d, a, lam, gap, ap_(ctx))
+    flag_(ctx)[STATUS] = close_near_singular(
+        J, closing, ease_(ctx), stab[LENIENT] != 0.0, bias, X, L, d, a, lam, gap, ap_(ctx)
+    )
     for i in range(norms.shape[0]):
         k = norms[i, 1]
         p = four(q, k)
@@ -277,7 +280,7 @@ def factor(ctx):
     if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
         J, closing, X = Phi_z_(ctx), closing_(ctx), X_(ctx)
         inverse_times_rows(art, J, closing, rhs_(ctx), work_(ctx), X)
-        flag[STATUS] = factor_rows(J, closing, STRENGTH, X, L_(ctx), pivot_(ctx))
+        flag[STATUS] = factor_rows(J, closing, ease_(ctx), STRENGTH, X, L_(ctx), pivot_(ctx))
 
 
 @cfunction(what="the sensitivity kernels")
@@ -312,7 +315,7 @@ def solve_four(ctx):
                 t = -row_right[r, c]
                 for k in range(n):
                     t += J[r, k] * out[k, c]
-                gap[l, c] = t
+                gap[l, c] = t if real(ease_(ctx)[r]) >= 0.0 else 0.0 * t
         ldlt_solve4(L_(ctx), pivot_(ctx), gap)
         for l in range(m):
             for c in range(4):
