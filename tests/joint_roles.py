@@ -1,7 +1,8 @@
 """A loop through one joint of any kind, which can be cut there or elsewhere, and whose joint can be named from either side.
 
 ground -base (spherical)- arm -it (any kind)- tool -hinge (revolute)- rod -rail (cylindrical)- ground: as many freedoms as
-the joint has, and no redundant row. The rail is placed so that the loop is closed at the values of the joint coordinates in `VALUES`.
+the joint has, and no redundant row. The rail is placed so that the loop is closed at the values of the joint coordinates
+in `VALUES`.
 """
 
 import numpy as np
