@@ -261,6 +261,14 @@ def solve_velocity(system: System, work: Workspace) -> None:
     work["vp"][:] = v
 
 
+def _idle(system: System, work: Workspace) -> str:
+    """The coordinates that move most in the allowed motion of least inertia."""
+    motions = null_space(work["J"][: system.m].real, RANK_TOLERANCE)
+    _, vectors = np.linalg.eigh(motions.T @ work["M"].real @ motions)
+    size = np.abs(motions @ vectors[:, 0])
+    return " and ".join(repr(system.coordinates[k]) for k in np.flatnonzero(size > 0.5 * size.max())[:MOST_SUGGESTED])
+
+
 def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0) -> None:
     """a and lam of the start, at q and v."""
     from kinegrad.kinematics.constrained import solve_constrained
@@ -273,7 +281,8 @@ def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0)
     status, a, lam = solve_constrained(work["M"], work["J"][:m].copy(), compliance, *right)
     if status == SINGULAR:
         raise SimulationError(
-            "The mass matrix is singular on the motions that the constraints allow: something moves without inertia. "
+            f"The mass matrix is singular on the motions that the constraints allow: {_idle(system, work)} moves without "
+            "inertia. "
             "Give mass or inertia to bodies that can turn or slide freely (a slender bar must not spin about its axis)."
         )
     if status != OK or not np.isfinite(a).all():

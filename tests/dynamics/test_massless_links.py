@@ -103,9 +103,9 @@ def test_a_massless_link_transmits_what_it_gets():
 def test_what_moves_without_inertia_is_refused():
     """A massless link at the end of the tree, free to turn."""
     loose = CROSS.replace("mass: 0.6, com: [0.1, 0, 0.2], inertia: [0.05, 0.04, 0.03]", "mass: 0")
-    with pytest.raises(KinegradError, match=r"moves without inertia"):
+    with pytest.raises(KinegradError, match=r"'tip\.angle' moves without inertia"):
         kg.simulate(system(loose), t_end=0.01, step=1e-3)
-    with pytest.raises(KinegradError, match=r"inertia"):
+    with pytest.raises(KinegradError, match=r"'tip\.angle'"):
         kg.simulate(system(loose), "recursive", "rk4", t_end=0.01, step=1e-3)
     held = loose.replace(
         "type: revolute, between: [arm.B, tool.C], axis: [1, 0, 0.3]", "type: fixed, between: [arm.B, tool.C]"
