@@ -92,10 +92,12 @@ def _screw(R, d, axes, pitch):
 def _cardan(R, d, axes, pitch):
     """Angles that each axis tells about the other, from its part across it."""
     e1, e2 = axes
-    x, y, normal, cosine = R @ e2, R.T @ e1, np.cross(e1, e2), e1 @ e2
+    x, y, cosine = R @ e2, R.T @ e1, e1 @ e2
     return [
-        [np.arctan2(normal @ x, (e2 - cosine * e1) @ x)],
-        [np.arctan2(normal @ y, (e1 - cosine * e2) @ y)],
+        [
+            np.arctan2(e1 @ np.cross(e2, x), (e2 - cosine * e1) @ x)
+        ],  # both sines vanish exactly where the frames are parallel
+        [np.arctan2(e2 @ np.cross(y, e1), (e1 - cosine * e2) @ y)],
     ]
 
 
