@@ -40,8 +40,7 @@ _PUBLIC = {
     # tools
     "rotations": None,
     **dict.fromkeys(("KinegradError", "ModelError", "ExpressionError", "AssemblyError", "SimulationError"), "errors"),
-    "DerivativeWarning": "errors",
-    "UnusedOptionWarning": "errors",
+    **dict.fromkeys(("DerivativeWarning", "ModelWarning", "UnusedOptionWarning"), "errors"),
     "Problem": "errors",
 }
 

@@ -47,6 +47,10 @@ class ModelError(KinegradError):
     """A model description that cannot be used."""
 
 
+class ModelWarning(UserWarning):
+    """Numbers of a model that can be used and look wrong."""
+
+
 class AssemblyError(KinegradError):
     """A position, velocity or acceleration problem without a solution."""
 

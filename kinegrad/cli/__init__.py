@@ -7,7 +7,6 @@ A command returns a `Report`; printing, exit codes and the sentences of errors a
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -47,9 +46,6 @@ for _name in COMMANDS:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command in `arguments` (those of the process by default) and exit with its code."""
-    if arguments is None and sys.argv[1:2] == ["check"]:
-        # a process that only checks is done before the compiler would have woken up: kernels run as plain Python
-        os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name the terminal cannot show is no reason to fail
             stream.reconfigure(errors="backslashreplace")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 
 NAMES_SHOWN = 20
+LARGE = 100  # bodies from which on compiled kernels save more than it takes to compile them
 
 
 def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = [], json: Json = False) -> Report:  # noqa: B006
@@ -22,10 +25,11 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
     Also tells what it is made of, the size of its equations, redundant rows and the joints at which loops are cut. Exit
     code 1 when the degrees of freedom given do not suit it.
     """
+    description = load_model(model, variant, set_)
+    _compile_only_for_large(description)
     from kinegrad.cli.mobility import mobility
     from kinegrad.coordinates.joint import joint
 
-    description = load_model(model, variant, set_)
     system = joint(description, cut=cut)
     found = mobility(system)
     given = sum(freedom.independent for freedom in system.freedoms)
@@ -53,6 +57,13 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
         "problems": problems,
     }
     return Report(data, lambda console: _show(console, data, description, system.tree), good=not problems)
+
+
+def _compile_only_for_large(model: Model) -> None:
+    """A process that only checks a small model is done before the compiler would have woken up: kernels are plain Python."""
+    alone = sys.argv[1:2] == ["check"] and "kinegrad.kernels.jit" not in sys.modules
+    if alone and len(model.bodies) <= LARGE:
+        os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 
 def _show(console, data: dict, model: Model, tree: SpanningTree) -> None:

@@ -16,6 +16,7 @@ NEARBY = 2
 AMOUNT = 1e-2  # of the disturbance of each coordinate
 MAX_ITERATIONS = 100
 ASSEMBLED = 1e-9
+PANEL = 48  # rows that are made orthogonal to the others together
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,10 @@ def _disturb(system: System, work: Workspace, rng) -> float:
 
 
 def _evaluate(system: System, work: Workspace, freedoms: int = 0) -> None:
-    from kinegrad.kernels.products import EVALUATE, FREEDOMS
+    from kinegrad.kernels.products import FREEDOMS, POSITION
 
     work["flag"][FREEDOMS] = freedoms
-    work.call(EVALUATE)
+    work.call(POSITION)
 
 
 def _close_rows(system: System, work: Workspace) -> float:
@@ -135,20 +136,40 @@ def _close_rows(system: System, work: Workspace) -> float:
 
 def _rows(system: System, work: Workspace) -> tuple[list[int], list[int]]:
     """Numbers of the independent rows and of the others, which follow from earlier ones, at the position at hand."""
+    from kinegrad.kinematics.decoupled import MANY, blocks_of
     from kinegrad.kinematics.start import RANK_TOLERANCE
 
     _evaluate(system, work)
     J = work["J"][: system.m]
-    largest = np.linalg.norm(J, axis=1).max(initial=0.0)
-    basis = np.zeros((0, system.n))
-    kept, others = [], []
-    for k, row in enumerate(J):
-        rest = row - basis.T @ (basis @ row)
-        rest -= basis.T @ (basis @ rest)
-        size = np.linalg.norm(rest)
-        if size > RANK_TOLERANCE * largest:
-            basis = np.vstack([basis, rest / size])
-            kept.append(k)
-        else:
-            others.append(k)
-    return kept, others
+    smallest = RANK_TOLERANCE * np.linalg.norm(J, axis=1).max(initial=0.0)
+    kept = np.zeros(len(J), bool)
+    if system.n < MANY:
+        kept[:] = _independent(J, smallest)
+    for rows, columns in blocks_of(J) if system.n >= MANY else ():
+        kept[rows] = _independent(J[np.ix_(rows, columns)], smallest)
+    return np.flatnonzero(kept).tolist(), np.flatnonzero(~kept).tolist()
+
+
+def _independent(A: np.ndarray, smallest: float) -> np.ndarray:
+    """(m,) which rows of A stand out of the space of those before them by more than `smallest`.
+
+    By Gram and Schmidt, twice, in panels of rows: first by the rows of the panels before, then one by one.
+    """
+    m, n = A.shape
+    basis, rank = np.zeros((min(m, n), n)), 0
+    kept = np.zeros(m, bool)
+    for first in range(0, m, PANEL):
+        panel = A[first : first + PANEL].copy()
+        before = rank
+        for _ in range(2):
+            panel -= (panel @ basis[:before].T) @ basis[:before]
+        for k, row in enumerate(panel, first):
+            if rank == n:
+                break
+            for _ in range(2):
+                row -= (basis[before:rank] @ row) @ basis[before:rank]
+            size = np.linalg.norm(row)
+            if size > smallest:
+                basis[rank], kept[k] = row / size, True
+                rank += 1
+    return kept

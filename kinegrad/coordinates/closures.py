@@ -94,14 +94,19 @@ class Closures:
             )
         return result
 
-    def _axes(self, name: str) -> list[int]:
-        """The axes of a Cardan joint as markers: of the first body, of the second."""
-        joint = self.model.joints[name]
+    def _cross(self, name: str) -> None:
+        """The row of a Cardan joint: its axes keep the angle that they are given with, as in the tree (CAR-1)."""
+        joint, path = self.model.joints[name], f"joints.{name}"
         bodies = [marker.partition(".")[0] for marker in joint.between]
         slots = self.elements.slots
-        return [
-            self.elements.vector(bodies[i], slots.unit(f"joints.{name}.axes[{i}]", joint.axes[i])) for i in range(2)
-        ]
+        axes = [self.elements.vector(bodies[i], slots.unit(f"{path}.axes[{i}]", joint.axes[i])) for i in range(2)]
+        e1, e2 = self._cardan_axes(name)
+        self.elements.perpendicular(f"{name} axes", *axes, val=slots.add(f"{path} axes cosine", dot(e1, e2)))
+
+    def _cardan_axes(self, name: str) -> list[list]:
+        """The axes of a Cardan joint as Scalars: of the first body, of the second."""
+        slots, axes = self.elements.slots, self.model.joints[name].axes
+        return [slots.unit_scalars(f"joints.{name}.axes[{i}]", axes[i]) for i in range(2)]
 
     def close(self, name: str) -> None:
         """Closure rows of a joint that is not in the tree: as many as it holds freedoms, all independent (CLO-1).
@@ -125,7 +130,7 @@ class Closures:
                 e.perpendicular(f"{name} axes.{'xyz'[k]}", first[k], second[(k + 1) % 3])
             e.facing += [(name, second[1], second[2], first[0]), (name, second[2], second[0], first[1])]
         if kind == "cardan":
-            e.perpendicular(f"{name} axes", *self._axes(name))
+            self._cross(name)
         if kind in ("revolute", "prismatic", "cylindrical", "screw", "planar"):
             first, second = self._columns(name)
             self._across(f"{name} axis", first, second[2])
@@ -201,16 +206,15 @@ class Closures:
         return formula.slot(slots.number(path, number))
 
     def _cardan_angle(self, components, name: str, part: str):
-        joint = self.model.joints[name]
+        """Angle about one axis of a cut Cardan joint, told by the other axis in both bodies (CAR-2)."""
+        joint, path = self.model.joints[name], f"joints.{name}"
         slots = self.elements.slots
         bodies = [marker.partition(".")[0] for marker in joint.between]
-        path = f"joints.{name}"
-        e1, e2 = (slots.unit_scalars(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2))
-        across = slots.scalars(f"{path} axes across", cross(e1, e2))
-        axes = [slots.unit(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2)]
+        axes = self._cardan_axes(name)
         own, other = (0, 1) if part == "angle1" else (1, 0)
-        # angle1: the second axis seen from the first body; angle2: the first axis seen from the second
-        f = components(self.elements.vector(bodies[own], axes[other]))
-        g = components(self.elements.vector(bodies[own], across))
-        x = components(self.elements.vector(bodies[other], axes[other]))
+        cosine = dot(*axes)
+        across = [b - cosine * a for a, b in zip(axes[own], axes[other], strict=True)]
+        f = components(self.elements.vector(bodies[own], slots.scalars(f"{path} axes[{other}] across", across)))
+        g = components(self.elements.vector(bodies[own], slots.scalars(f"{path} axes normal", cross(*axes))))
+        x = components(self.elements.vector(bodies[other], slots.unit(f"{path}.axes[{other}]", joint.axes[other])))
         return algebra.atan2(dot(g, x), dot(f, x))

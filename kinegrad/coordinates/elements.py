@@ -481,7 +481,8 @@ def natural_spline(times: np.ndarray) -> np.ndarray:
     return C
 
 
-def rows_of(names_: list[str], implied: list[tuple[int, str]]) -> tuple[Row, ...]:
-    """Named rows with their numbers, and those that follow from others where they stand."""
-    rows = [(k, 1, Row(name, k)) for k, name in enumerate(names_)] + [(k, 0, Row(name, -1)) for k, name in implied]
+def rows_of(names_: list[str], implied: list[tuple[int, str]], closures: int) -> tuple[Row, ...]:
+    """Named rows with their numbers, of which the first `closures` belong to joints, and those that follow where they stand."""
+    rows = [(k, 1, Row(name, k, k < closures)) for k, name in enumerate(names_)]
+    rows += [(k, 0, Row(name, -1, True)) for k, name in implied]
     return tuple(row for *_, row in sorted(rows, key=lambda entry: entry[:2]))

@@ -90,10 +90,15 @@ def _screw(R, d, axes, pitch):
 
 
 def _cardan(R, d, axes, pitch):
+    """Angles that each axis tells about the other, from its part across it."""
     e1, e2 = axes
-    x = R @ e2
-    y = R.T @ e1
-    return [[np.arctan2(e1 @ np.cross(e2, x), e2 @ x)], [np.arctan2(e2 @ np.cross(y, e1), y @ e1)]]
+    x, y, cosine = R @ e2, R.T @ e1, e1 @ e2
+    return [
+        [
+            np.arctan2(e1 @ np.cross(e2, x), (e2 - cosine * e1) @ x)
+        ],  # both sines vanish exactly where the frames are parallel
+        [np.arctan2(e2 @ np.cross(y, e1), (e1 - cosine * e2) @ y)],
+    ]
 
 
 def _euler(R):

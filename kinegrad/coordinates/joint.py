@@ -79,6 +79,7 @@ class Lowering:
             e.norm(f"{name} norm", k[0])
         for name in (*self.tree.cut, *self.tree.links):
             closures.close(name)
+        n_closures = len(e.row_names)
         e.constraints()
         n_rows, n_laws, m = len(e.rows), len(e.row_laws), len(e.row_names)
         e.forces()
@@ -99,7 +100,7 @@ class Lowering:
             model=self.model, kind="joint", functions=(com if self.body_point == "com" else functions).FUNCTIONS,
             layout=functions.LAYOUT, tables=tables, sizes=sizes, body_point=self.body_point,
             parameters=self.parameters, slots=slots, rho=self.rho, coordinates=tuple(self.names),
-            rows=rows_of(e.row_names[:m], e.implied), freedoms=tuple(e.freedoms), objectives=objectives,
+            rows=rows_of(e.row_names[:m], e.implied, n_closures), freedoms=tuple(e.freedoms), objectives=objectives,
             markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, cut=self.tree.cut, tree=self.tree,
             index=dict(self.index), euler=dict(self.euler), bodies=body_motion,
         )  # fmt: skip

@@ -118,14 +118,17 @@ class _Block:
 def open_loops(edges: Sequence[Edge], asked: Collection[str], marked: Collection[str]) -> list[Edge]:
     """Edges cut by request; one that opens no loop is refused, but a mark gives way to what was asked."""
     by_name = {edge.name: edge for edge in edges}
+    order = [by_name[name] for name in dict.fromkeys([*asked, *marked])]
+    # taken out one after another an edge goes if the rest still joins its ends; put back, the last first, it joins nothing new
+    named = set(order)
+    together = Partition(edge for edge in edges if edge not in named)
+    loose = {edge for edge in reversed(order) if not together.join(edge.a, edge.b)}
     opened: list[Edge] = []
     problems = []
-    for name in dict.fromkeys([*asked, *marked]):
-        edge = by_name[name]
-        others = [other for other in edges if other not in opened and other is not edge]
-        if path(others, edge.a, edge.b) is not None:
+    for edge in order:
+        if edge in loose:
             opened.append(edge)
-        elif name in asked or not asked:
+        elif edge.name in asked or not asked:
             problems.append(_why_not_cut(edge, edges, opened))
     if problems:
         raise ModelError(*problems)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinegrad.coordinates.system import System
-from kinegrad.kernels.products import EVALUATE, FREEDOMS
+from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT
 
 POSITIONS = 3
@@ -31,7 +31,7 @@ def without_null_rows(system: System) -> System:
     scale = max(1.0, float(np.abs(work["s"]).max()))
     for _ in range(POSITIONS):
         work["q"][:] = rng.uniform(-1.5, 1.5, system.n)
-        work.call(EVALUATE)
+        work.call(POSITION)
         largest = np.maximum(largest, np.abs(work["J"][: system.m]).max(axis=1))
     keep = ~(largest <= NULL * scale)
     if keep.all():

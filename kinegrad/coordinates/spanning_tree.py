@@ -159,7 +159,7 @@ def span(
     edges = _edges(bodies, joints)
     _refuse_unknown_cuts(edges, joints, cut)
     marked = [edge.name for edge in edges if joints[edge.name].cut and edge.name not in cut]
-    opened = open_loops(edges, cut, marked)
+    opened = set(open_loops(edges, cut, marked))
     remaining = [edge for edge in edges if edge not in opened]
     refuse_used_loops(remaining, used)
 

@@ -36,10 +36,14 @@ class Freedom:
 
 @dataclass(frozen=True)
 class Row:
-    """A constraint row: its name for people, and its number, or -1 where it says nothing by structure and is left out."""
+    """A constraint row: its name for people, and its number, or -1 where it says nothing by structure and is left out.
+
+    `closure` marks the rows that close a cut joint: no element of the model by themselves.
+    """
 
     name: str
     number: int
+    closure: bool = False
 
 
 @dataclass(frozen=True)

@@ -33,3 +33,17 @@ def solved_by_blocks(solve: Callable, A: np.ndarray, B: np.ndarray) -> tuple[np.
             X[columns], more = solve(A[np.ix_(rows, columns)], B[rows])
         rank += more
     return X, rank
+
+
+def null_space(A: np.ndarray, tolerance: float) -> np.ndarray:
+    """(n, d) orthonormal columns x with A x = 0, from the singular values of each block below `tolerance` of its largest."""
+    n = A.shape[1]
+    inside, parts = np.zeros(n, bool), []
+    for rows, columns in blocks_of(A) if n >= MANY else [(np.arange(len(A)), np.arange(n))]:
+        _, values, V = np.linalg.svd(A[np.ix_(rows, columns)])
+        rank = int((values > tolerance * values.max(initial=0.0)).sum())
+        part = np.zeros((n, len(columns) - rank))
+        part[columns] = V[rank:].T
+        inside[columns] = True
+        parts.append(part)
+    return np.hstack([*parts, np.eye(n)[:, ~inside]])

@@ -16,10 +16,21 @@ import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError, KinegradError, SimulationError
-from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.products import (
+    BIAS,
+    EVALUATE,
+    EXTENT,
+    FREEDOMS,
+    LINEARISE,
+    OBJECTIVE,
+    POSITION,
+    PULLBACK,
+    TIME,
+    WEIGHT,
+)
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics.culprits import culprit
-from kinegrad.kinematics.decoupled import MANY, solved_by_blocks
+from kinegrad.kinematics.decoupled import MANY, null_space, solved_by_blocks
 from kinegrad.kinematics.facing import turn, turned_over
 
 RANK_TOLERANCE = 1e-9
@@ -87,9 +98,8 @@ def _targets(system: System, work: Workspace, which: str) -> np.ndarray:
     return np.array([work["s"][getattr(f, which)] for f in system.freedoms], work["s"].dtype)
 
 
-def _residual(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> np.ndarray:
-    """Phi, and what the degrees of freedom lack of z0 unless that is None."""
-    work["flag"][FREEDOMS] = 1
+def evaluate(system: System, work: Workspace, when: str) -> None:
+    """EVALUATE at the position and velocities in the workspace; raises where a force has no value."""
     status = work.call(EVALUATE)
     if status != OK:
         who = culprit(system, work, status)
@@ -97,6 +107,12 @@ def _residual(system: System, work: Workspace, z0: np.ndarray | None, when: str)
             f"The position {when} cannot be evaluated: {WORDS[status]}{who and f' ({who})'}. "
             "Move the poses of the bodies apart."
         )
+
+
+def _residual(system: System, work: Workspace, z0: np.ndarray | None) -> np.ndarray:
+    """Phi, and what the degrees of freedom lack of z0 unless that is None."""
+    work["flag"][FREEDOMS] = 1
+    work.call(POSITION)
     if z0 is None:
         return work["Phi"][: system.m].copy()
     r = work["Phi"].copy()
@@ -124,7 +140,7 @@ def close_position(system: System, work: Workspace, when: str) -> int:
 
 def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
     """The number of iterations; q then satisfies the rows, with the directions of cut joints facing each other."""
-    if not len(_residual(system, work, z0, when)):
+    if not len(_residual(system, work, z0)):
         return 0
     guess = work["q"].copy()
     if system.tables["facing"]:
@@ -133,7 +149,7 @@ def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str
             if not turned_over(system, work):
                 return iterations
         work["q"][:] = guess
-        turn(system, work, lambda: _residual(system, work, z0, when))
+        turn(system, work, lambda: _residual(system, work, z0))
     iterations = _closed(system, work, z0, when)
     joint = turned_over(system, work)
     if joint:
@@ -146,7 +162,7 @@ def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str
 
 def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
     """Newton's method with step halving."""
-    residual, polished = _residual(system, work, z0, when), False
+    residual, polished = _residual(system, work, z0), False
     for iteration in range(MAX_ITERATIONS):
         if not np.isfinite(residual).all():
             raise AssemblyError(_not_assembled(system, residual, iteration, when))
@@ -155,7 +171,7 @@ def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -
         size, factor = np.linalg.norm(residual.real), 1.0
         while True:
             work["q"][:] = q + factor * step
-            trial = _residual(system, work, z0, when)
+            trial = _residual(system, work, z0)
             if np.linalg.norm(trial.real) <= max(size, 1e-12) or factor < 1e-3:
                 break
             factor *= 0.5
@@ -196,16 +212,14 @@ def _not_assembled(system: System, residual: np.ndarray, iterations: int, when: 
 
 def _suggestion(system: System, J: np.ndarray) -> str:
     """A few coordinates that may be added to the freedoms given; empty when none are missing or none has a name."""
-    rows, found = J, []
-    rank = least_squares(rows, np.zeros((len(rows), 1)))[1] if len(rows) else 0
+    motions, found = null_space(J, RANK_TOLERANCE), []
     for k, name in enumerate(system.coordinates):
-        if rank == system.n or len(found) == MOST_SUGGESTED:
-            break
-        more = np.vstack([rows, np.eye(system.n)[k]])
-        higher = least_squares(more, np.zeros((len(more), 1)))[1]
-        if higher > rank and name.rpartition(".")[2] not in ("e0", "e1", "e2", "e3"):
-            rows, rank = more, higher
+        size = np.linalg.norm(motions[k])
+        if size > RANK_TOLERANCE and name.rpartition(".")[2] not in ("e0", "e1", "e2", "e3"):
+            motions -= np.outer(motions @ motions[k], motions[k]) / size**2  # hold this coordinate too
             found.append(name)
+            if len(found) == MOST_SUGGESTED:
+                break
     return f", such as {', '.join(found)}" if found else ""
 
 
@@ -247,19 +261,28 @@ def solve_velocity(system: System, work: Workspace) -> None:
     work["vp"][:] = v
 
 
+def _idle(system: System, work: Workspace) -> str:
+    """The coordinates that move most in the allowed motion of least inertia."""
+    motions = null_space(work["J"][: system.m].real, RANK_TOLERANCE)
+    _, vectors = np.linalg.eigh(motions.T @ work["M"].real @ motions)
+    size = np.abs(motions @ vectors[:, 0])
+    return " and ".join(repr(system.coordinates[k]) for k in np.flatnonzero(size > 0.5 * size.max())[:MOST_SUGGESTED])
+
+
 def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0) -> None:
     """a and lam of the start, at q and v."""
     from kinegrad.kinematics.constrained import solve_constrained
 
     m = system.m
     work["flag"][FREEDOMS] = 1
-    work.call(EVALUATE)
+    evaluate(system, work, "at the start")
     work.call(BIAS)
     right = -work["f"][:, None], -work["c"][:m, None]
     status, a, lam = solve_constrained(work["M"], work["J"][:m].copy(), compliance, *right)
     if status == SINGULAR:
         raise SimulationError(
-            "The mass matrix is singular on the motions that the constraints allow: something moves without inertia. "
+            f"The mass matrix is singular on the motions that the constraints allow: {_idle(system, work)} moves without "
+            "inertia. "
             "Give mass or inertia to bodies that can turn or slide freely (a slender bar must not spin about its axis)."
         )
     if status != OK or not np.isfinite(a).all():

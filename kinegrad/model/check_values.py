@@ -7,13 +7,14 @@ something it mentions is missing is passed over; that is reported where the name
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinegrad.expressions.syntax import Expression
-from kinegrad.model.bodies import AxisInertia, Body, FrameMarker, Pose, VectorMarker
+from kinegrad.model.bodies import AxisInertia, Body, FrameMarker, PointMarker, Pose, VectorMarker
 from kinegrad.model.constraints import Angle, Distance, Dot, SphericalStart
 from kinegrad.model.element import Element, dotted
 from kinegrad.model.evaluation import Evaluation
@@ -27,17 +28,27 @@ if TYPE_CHECKING:
     from kinegrad.model.model import Finding, Model
 
 ROUNDING = 1e-12  # of the trace, for inertias
+ROUNDING_OF_ALL = 1e-15  # of the inertia of the whole mechanism, for bodies that have next to none
 PERPENDICULAR = 1e-9  # cosine allowed between directions that should be perpendicular
 MIN_SPLINE_POINTS = 4
 
 
 def find_in_values_of(model: Model, evaluation: Evaluation) -> list[Finding]:
     """Problems with the values of the file and of each variant; a place is reported once."""
+    return _in_all_variants(model, evaluation, _Values.findings)
+
+
+def find_doubtful_values(model: Model) -> list[Finding]:
+    """Values of the file and of each variant that can be used, and are not those of a body; a place is reported once."""
+    return _in_all_variants(model, Evaluation(model), _Values.doubtful)
+
+
+def _in_all_variants(model: Model, evaluation: Evaluation, look: Callable) -> list[Finding]:
     found: dict[tuple, str] = {}
     for variant in (None, *model.variants):
         evaluation.use(model.variants[variant] if variant is not None else {})
         prefix = "" if variant is None else f"in variant {variant!r}: "
-        for path, fragment in _Values(model, evaluation).findings():
+        for path, fragment in look(_Values(model, evaluation)):
             found.setdefault(path, f"{prefix}{dotted(path)} {fragment}")
     evaluation.use({})
     return list(found.items())
@@ -80,15 +91,10 @@ class _Values:
     # --- bodies ---
 
     def body(self, path: tuple, body: Body) -> Iterator[tuple[tuple, str]]:
-        extra = 0.0
         for name, point in body.point_masses.items():
-            mass = self.value(point.mass)
-            extra += mass
-            if mass <= 0.0:
-                yield (*path, "point_masses", name, "mass"), f"is {self.found(point.mass)}; {POSITIVE}"
-        mass = self.value(body.mass)
-        if mass < 0.0 or (mass == 0.0 and not extra > 0.0):
-            yield (*path, "mass"), f"is {self.found(body.mass)}; {POSITIVE}"
+            yield from self.positive((*path, "point_masses", name, "mass"), point.mass)
+        if self.value(body.mass) < 0.0:
+            yield (*path, "mass"), f"is {self.found(body.mass)}; give zero or more."
         yield from self.inertia((*path, "inertia"), body.inertia)
         yield from self.markers(path, body.markers)
         yield from self.shapes(path, body)
@@ -99,27 +105,57 @@ class _Values:
     def inertia(self, path: tuple, inertia: Any) -> Iterator[tuple[tuple, str]]:
         if isinstance(inertia, AxisInertia):
             yield from self.direction((*path, "axis"), inertia.axis)
+        moments = self.principal_moments(inertia)
+        if moments is not None and moments[0] < 0.0 and moments[0] < -self.rounding(moments):
+            yield path, f"has the principal moments {_listed(moments)}; none may be negative."
+
+    def doubtful(self) -> Iterator[tuple[tuple, str]]:
+        """Values that can be used, and that no body has."""
+        for name, body in self.model.bodies.items():
+            moments = self.principal_moments(body.inertia)
+            if moments is not None and moments[2] > moments[0] + moments[1]:
+                a, b, c = moments
+                if c - b > a + self.rounding(moments):
+                    yield (
+                        ("bodies", name, "inertia"),
+                        f"has the principal moments {_listed(moments)}; of no body does the largest exceed the sum of the "
+                        "others, so look for a wrong entry (the motion is computed all the same).",
+                    )
+
+    def principal_moments(self, inertia: Any) -> list[float] | None:
+        """The three moments, smallest first; None when one has no value."""
+        if isinstance(inertia, AxisInertia):
             along, across = self.value(inertia.along), self.value(inertia.across)
-            moments = np.array([along, across, across])
+            moments = [along, across, across]
         else:
             numbers = self.vector(inertia)
-            if not np.all(np.isfinite(numbers)):
-                return
-            xx, yy, zz, xy, xz, yz = [*numbers, 0.0, 0.0, 0.0][:6]
-            scale = max(map(abs, numbers)) or 1.0  # so that no product of the eigenvalue solver overflows
-            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) / scale
-            moments = np.linalg.eigvalsh(tensor) * scale
-        if not np.all(np.isfinite(moments)):
-            return
-        a, b, c = sorted(float(m) for m in moments)
-        allowed = ROUNDING * (abs(a) + abs(b) + abs(c))
-        if a < -allowed:
-            yield path, f"has the principal moments {a:g}, {b:g}, {c:g}; none may be negative."
-        elif c - b > a + allowed:
-            yield (
-                path,
-                f"has the principal moments {a:g}, {b:g}, {c:g}; the largest may not exceed the sum of the others.",
-            )
+            if not all(map(math.isfinite, numbers)):
+                return None
+            if any(numbers[3:]):
+                xx, yy, zz, xy, xz, yz = numbers
+                scale = max(map(abs, numbers))  # so that no product of the eigenvalue solver overflows
+                tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) / scale
+                moments = (np.linalg.eigvalsh(tensor) * scale).tolist()
+            else:
+                moments = numbers[:3]
+        return sorted(moments) if all(map(math.isfinite, moments)) else None
+
+    def rounding(self, moments: list[float]) -> float:
+        """What may be rounding in moments of inertia: of their own size, or of what the mechanism is made of."""
+        return ROUNDING * sum(map(abs, moments)) + ROUNDING_OF_ALL * self.scale
+
+    @cached_property
+    def scale(self) -> float:
+        """The mass of all bodies by the square of the largest of their coordinates, and the largest moment of inertia."""
+        mass, length, inertia = 0.0, 0.0, 0.0
+        for body in self.model.bodies.values():
+            points = [body.com, *(p.at for p in body.point_masses.values())]
+            points += [m.position for m in body.markers.values() if isinstance(m, PointMarker)]
+            mass += sum(abs(self.value(m)) for m in (body.mass, *(p.mass for p in body.point_masses.values())))
+            length = max([length, *(abs(x) for point in points for x in self.vector(point))])
+            inertia = max([inertia, *map(abs, self.principal_moments(body.inertia) or ())])
+        scale = mass * length**2 + inertia
+        return scale if math.isfinite(scale) else 0.0
 
     def markers(self, path: tuple, markers: dict) -> Iterator[tuple[tuple, str]]:
         for name, marker in markers.items():
@@ -274,3 +310,7 @@ class _Values:
 
 
 POSITIVE = "give a number larger than zero."
+
+
+def _listed(moments: list[float]) -> str:
+    return ", ".join(f"{moment:g}" for moment in moments)

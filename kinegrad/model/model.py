@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
-from kinegrad.errors import ModelError, Problem
+from kinegrad.errors import ModelError, ModelWarning, Problem
 from kinegrad.expressions.syntax import Expression
 from kinegrad.laws import Law
 from kinegrad.model import names
@@ -227,11 +228,22 @@ class Model:
 
         return [Problem(sentence, dotted(path)) for path, sentence in find(self, Broken())]
 
+    def doubts(self) -> list[Problem]:
+        """What looks wrong and can be used all the same, such as moments of inertia that no body has."""
+        from kinegrad.model.check_values import find_doubtful_values
+
+        return [Problem(sentence, dotted(path)) for path, sentence in find_doubtful_values(self)]
+
     def check(self) -> Model:
-        """The model itself; raises ModelError with all its problems when there are some."""
+        """The model itself; raises ModelError with all its problems when there are some, and warns of doubts once."""
         problems = self.problems()
         if problems:
             raise ModelError(*problems)
+        told = self.__dict__.setdefault("_told", set())
+        for doubt in self.doubts():
+            if doubt.sentence not in told:
+                told.add(doubt.sentence)
+                warnings.warn(doubt.sentence, ModelWarning, stacklevel=2)
         return self
 
     # --- copies with other numbers ---

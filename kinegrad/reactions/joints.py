@@ -51,6 +51,12 @@ def _across(axis: np.ndarray, towards: np.ndarray) -> np.ndarray:
     return v / np.linalg.norm(v)
 
 
+def _dual(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The vectors (k, 3) in the planes of u and v with 1 along u and 0 along v."""
+    across = u - (u * v).sum(axis=1, keepdims=True) * v
+    return across / (across * u).sum(axis=1, keepdims=True)
+
+
 def free_directions(numbers: Numbers, name: str, joint, A1: np.ndarray, A2: np.ndarray) -> Directions:
     """Free directions of a joint whose bodies have the orientations A1, A2 (k, 3, 3); `joint` None: nothing is held."""
     k, o, path = len(A1), np.zeros(3), f"joints.{name}"
@@ -69,7 +75,9 @@ def free_directions(numbers: Numbers, name: str, joint, A1: np.ndarray, A2: np.n
     if kind == "floating":
         return _stack(k, [(c, A1[:, :, i], o) for i, c in enumerate("xyz")] + turns)
     if kind == "cardan":
-        return _stack(k, [("angle1", o, A1 @ axis_of("axes", 0)), ("angle2", o, A2 @ axis_of("axes", 1))])
+        u1, u2 = A1 @ axis_of("axes", 0), A2 @ axis_of("axes", 1)
+        d1, d2 = _dual(u1, u2), _dual(u2, u1)
+        return _stack(k, [("angle1", o, u1, o, d1), ("angle2", o, u2, o, d2)])
     axis = axis_of("axis", 0)
     u = A1 @ axis
     if kind == "planar":

@@ -80,7 +80,7 @@ class Numbers:
             at = f"{path}.point_masses.{label}"
             parts.append((self.number(f"{at}.mass", point.mass), self.vector(f"{at}.at", point.at), np.zeros((3, 3))))
         mass = sum(m for m, _, _ in parts)
-        com = sum(m * c for m, c, _ in parts) / mass
+        com = sum(m * c for m, c, _ in parts) / mass if mass else parts[0][1]
         return mass, com, sum(J + m * _spread(c - com) for m, c, J in parts)
 
     def _tensor(self, path: str, body) -> np.ndarray:

@@ -158,7 +158,9 @@ class Balance:
         for i, row in enumerate(self.rows):
             owner = row.name.rpartition(".")[0]
             if owner not in apart and owner not in free:
-                found.append(self._measure(i, row))
+                joint, _, part = row.name.rpartition(".")
+                on_cut = joint in self.tree.cut and row.number >= self.system.m
+                found.append(self._coordinate(row.name, joint, part) if on_cut else self._measure(i, row))
         if held:
             found += [self._turned(name) for name in free]
         first = 0
@@ -224,12 +226,25 @@ class Balance:
 
     def _turned(self, name: str) -> Unknown:
         """Force and moment on a joint that starts with an orientation: all that it leaves free."""
-        first, _, second, x2 = self.ends(name)
-        D = self._directions(name).D.copy()
-        D[:, 3:] += np.cross(x2[:, :, None], D[:, :3], axis=1)
+        _, _, second, x2 = self.ends(name)
+        D = self._directions(name).D
         unknown = Unknown(name, D.shape[2], body=second, about=x2)
-        unknown.pair(first, second, D)
+        self._push(unknown, name, D)
         return unknown
+
+    def _coordinate(self, name: str, joint: str, part: str) -> Unknown:
+        """Force on a coordinate of a cut joint, as it would act in the tree: however the coordinate is measured."""
+        free = self._directions(joint)
+        unknown = Unknown(name, 1)
+        self._push(unknown, joint, free.D[:, :, [free.parts.index(part)]])
+        return unknown
+
+    def _push(self, unknown: Unknown, joint: str, D: np.ndarray) -> None:
+        """Wrenches D (k, 6, c) at the second marker of a joint, on its second body and back on its first."""
+        first, _, second, x2 = self.ends(joint)
+        W = D.copy()
+        W[:, 3:] += np.cross(x2[:, :, None], W[:, :3], axis=1)
+        unknown.pair(first, second, W)
 
     def _exerted(self) -> np.ndarray:
         """(k, b, 6, columns) wrenches of the unknowns on the bodies."""

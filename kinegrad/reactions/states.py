@@ -59,17 +59,20 @@ class States:
 
 
 def expression_rows(system: System, with_freedoms: bool) -> list[ExpressionRow]:
-    """Rows of measures: drivers, guidances, linear combinations, and, when asked for, degrees of freedom."""
+    """Rows of measures: drivers, guidances, linear combinations, and, when asked for, degrees of freedom.
+
+    A row that closes a cut joint is no measure: what it exerts is in the reaction of the joint.
+    """
     tables, m = system.tables, system.m
-    written = {row.number: row.name for row in system.rows if row.number >= 0}
+    written = {row.number: row.name for row in system.rows if row.number >= 0 and not row.closure}
     free = {f.row: f.name for f in system.freedoms}
     packed = tables["packed"]
     rows = []
     for i, law in enumerate(tables["row_laws"]):
         scalars = tuple(tables["scalars"][k] for k in packed.ins[law["in0"] : law["in1"]])
-        if law["row"] < m:
+        if law["row"] in written:
             rows.append(ExpressionRow(written[law["row"]], law["row"], i, scalars))
-        elif with_freedoms:
+        elif with_freedoms and law["row"] >= m:
             rows.append(ExpressionRow(free[law["row"]], law["row"], i, scalars))
     if with_freedoms:
         for row in tables["rows"]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError
-from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, TIME
-from kinegrad.kinematics.start import close_position, least_squares, refined
+from kinegrad.kernels.products import BIAS, FREEDOMS, OBSERVE, POSITION, TIME
+from kinegrad.kinematics.start import close_position, evaluate, least_squares, refined
 from kinegrad.motion import Motion
 from kinegrad.simulate import given_time, time_grid
 from kinegrad.statics.given import given_motion
@@ -115,8 +115,7 @@ class Driven:
         """vp and ap at q in the workspace (DRV-2)."""
         system, work, m = self.system, self.work, self.system.m
         work["flag"][FREEDOMS] = 0
-        work["v"][:] = 0.0
-        work.call(EVALUATE)
+        work.call(POSITION)
         J = work["J"][:m].copy()
         rank = least_squares(J, work["Phi_t"][:m])[1] if m else 0
         if rank < system.n:
@@ -124,7 +123,7 @@ class Driven:
         v = refined(J, -work["Phi_t"][:m])
         self._compatible(J @ v + work["Phi_t"][:m], v, t, "velocities")
         work["v"][:], work["vp"][:], work["ap"][:] = v, v, 0.0
-        work.call(EVALUATE)
+        evaluate(system, work, f"at t = {t:.6g} s")
         work.call(BIAS)
         a = refined(J, -work["c"][:m])
         self._compatible(J @ a + work["c"][:m], a, t, "accelerations")

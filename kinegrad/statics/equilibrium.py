@@ -165,8 +165,7 @@ class Search:
                 "norm() of a velocity that vanishes, such as by sqrt(norm2(v) + 1e-12)."
             )
         R, K, Z = f + J.T @ lam, work["R_z"][:, : system.n].copy(), allowed(J, system.n)
-        W = Z.T @ M @ Z
-        W += 1e-13 * max(np.trace(W), 1e-30) * np.eye(len(W))
+        W = definite(Z.T @ M @ Z)
         self.scale = max(self.scale, np.abs(f).max(initial=0.0))
         return Look(q, lam, R, Z, Z.T @ R, Z.T @ K @ Z, W, np.abs(K).max(initial=0.0), violation)
 
@@ -237,6 +236,17 @@ def _stiffness(look: Look) -> float:
     return float(np.abs(np.linalg.eigvals(np.linalg.solve(look.W, look.H))).max()) or 1.0
 
 
+def definite(W: np.ndarray) -> np.ndarray:
+    """The inertia on the allowed motions with a little more where it has none, such as about the axis of a slender bar."""
+    return W + 1e-13 * max(np.trace(W), 1e-30) * np.eye(len(W))
+
+
+def named(system: System, motion: np.ndarray) -> str:
+    """The coordinates that move most in a motion."""
+    size = np.abs(motion)
+    return " and ".join(system.coordinates[k] for k in np.flatnonzero(size > 0.5 * size.max()))
+
+
 def allowed(J: np.ndarray, n: int) -> np.ndarray:
     """(n, d) orthonormal basis of the motions with J v = 0."""
     if not len(J):
@@ -288,8 +298,7 @@ def stability(system: System, look: Look) -> tuple[np.ndarray, tuple[str, ...], 
     free = []
     for value, vector in zip(values, vectors.T, strict=True):
         if abs(value) <= NEUTRAL * largest or largest == 0.0:
-            motion = np.abs(look.Z @ vector)
-            free.append(" and ".join(system.coordinates[k] for k in np.flatnonzero(motion > 0.5 * motion.max())))
+            free.append(named(system, look.Z @ vector))
     real = np.abs(values.imag) <= 1e-6 * largest
     order = np.argsort(values.real)
     stable = not free and bool(real.all() and (values.real > 0.0).all())

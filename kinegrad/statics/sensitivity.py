@@ -1,17 +1,19 @@
-"""Derivatives of objectives at an equilibrium, direct and adjoint (STA-5, STA-6)."""
+"""Derivatives of objectives at an equilibrium, direct and adjoint (STA-5 to STA-7)."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kinegrad.errors import KinegradError
-from kinegrad.kernels.products import LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
+from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.start import refined
 from kinegrad.sensitivity.gradient import Gradient, labels_of
-from kinegrad.statics.equilibrium import Equilibrium, allowed, at_rest
+from kinegrad.statics.equilibrium import Equilibrium, allowed, at_rest, definite, named
+from kinegrad.statics.stiffness import INDEPENDENT, Stiffness
 
 METHODS = ("direct", "adjoint")
 
@@ -23,63 +25,139 @@ def gradient(
 
     The equilibrium moves with the parameters. With `every_slot` an adjoint also gives the derivatives by every number of
     the model (`Gradient.by_number`).
+
+    Directions that nothing holds (`Equilibrium.free`) do no harm as long as the objectives do not depend on them and the
+    parameters do not push along them; by numbers of the model that do push, `by_number` gives NaN.
     """
     system = found.system
     if method not in METHODS:
         raise KinegradError(f"{method!r} is no method of an equilibrium; choose from {', '.join(METHODS)}.")
     if not system.objectives:
         raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
-    if found.free:
-        raise KinegradError(
-            f"The equilibrium is not isolated: nothing holds {found.free[0]}, so it has no derivative. Hold it by a spring "
-            "or a driver."
-        )
     labels = labels_of(system, wrt, every_slot)
     clock = time.thread_time()
     ds = system.directions(labels)
+    at = _Linearised(found, ds if method == "direct" else None, None if every_slot else ds.any(axis=0))
+    at.refuse_dependent_objectives()
+    pushed = at.pushed() if found.free else None
+    if pushed is not None:
+        _refuse_pushing(found, at, pushed, labels, ds)
     if method == "direct":
-        matrix, by_slot = _direct(found, ds), None
+        matrix, by_slot = at.direct(), None
     else:
-        by_slot = _adjoint(found, None if every_slot else ds.any(axis=0))
+        by_slot = at.adjoint()
         matrix = by_slot @ ds.T
-    return Gradient(
+    return EquilibriumGradient(
         method=method, values=dict(found.objectives), wrt=labels, matrix=matrix, motion=found,
-        cpu_s=time.thread_time() - clock, simulation_cpu_s=0.0, by_slot=by_slot if every_slot else None,
+        cpu_s=time.thread_time() - clock, simulation_cpu_s=0.0, by_slot=by_slot if every_slot else None, pushed=pushed,
     )  # fmt: skip
 
 
-def _linearised(found: Equilibrium, ds: np.ndarray | None, wanted: np.ndarray | None):
-    """Workspace at the equilibrium after LINEARISE, with J, R_q and the motions that the constraints allow."""
-    system = found.system
-    work = system.workspace(ds=ds, s=found.s, wanted=wanted)
-    at_rest(work, found.t, found.q, found.lam)
-    work.call(LINEARISE)
-    n = system.n
-    J = np.ascontiguousarray(work["Phi_z"][: system.m, :n])
-    return work, J, work["R_z"][:, :n], allowed(J, n)
+@dataclass(frozen=True)
+class EquilibriumGradient(Gradient):
+    """Derivatives of objectives at an equilibrium.
+
+    Attributes
+    ----------
+    pushed : pair of arrays or None
+        Where something is free: the force along each free direction by the slots (f, slots), and what is large for each.
+    """
+
+    pushed: tuple[np.ndarray, np.ndarray] | None = None
+
+    def by_number(self) -> dict[str, dict[str, float]]:
+        """Derivatives by every number of the model; NaN by those that push along a direction that nothing holds."""
+        numbers = super().by_number()
+        if self.pushed is None:
+            return numbers
+        system = self.motion.system
+        J = system.slots.field_jacobian(system.rho)
+        sizes = replace(J, values=np.abs(J.values)).pull(self.pushed[1])
+        none = _counts(J.pull(self.pushed[0]), sizes).any(axis=0)
+        return {
+            name: {path: np.nan if missing else x for (path, x), missing in zip(row.items(), none, strict=True)}
+            for name, row in numbers.items()
+        }
 
 
-def _direct(found: Equilibrium, ds: np.ndarray) -> np.ndarray:
-    """(o, p) derivatives by the directions ds (STA-5)."""
-    work, J, K, Z = _linearised(found, ds, None)
-    n, m = found.system.n, found.system.m
-    closing = refined(J, -work["Phi_z"][:m, n:])
-    along = np.linalg.solve(Z.T @ K @ Z, -Z.T @ (work["R_z"][:, n:] + K @ closing))
-    return work["g_z"][:, :n] @ (closing + Z @ along) + work["g_z"][:, n:]
+def _counts(push: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    return np.abs(push) > INDEPENDENT * scale
 
 
-def _adjoint(found: Equilibrium, wanted: np.ndarray | None) -> np.ndarray:
-    """(o, slots) derivatives by the wanted slots, or by all (STA-6)."""
-    work, J, K, Z = _linearised(found, None, wanted)
-    g_q = work["g_z"][:, : found.system.n].T.copy()
-    mu = Z @ np.linalg.solve((Z.T @ K @ Z).T, -Z.T @ g_q)
-    y = refined(J.T, -(g_q + K.T @ mu))
-    for name in ("eta_v", "eta_a", "yp", "yv", "ya"):
-        work[name][:] = 0.0
-    for o in range(g_q.shape[1]):
-        work["mu"][:] = mu[:, o]
-        work["yp"][: found.system.m] = y[:, o]
-        work["flag"][OBJECTIVE] = o
-        work["par"][WEIGHT] = 1.0
-        work.call(PULLBACK)
-    return work["psi_s"].copy()
+def _refuse_pushing(found: Equilibrium, at: _Linearised, pushed, labels: Sequence[str], ds: np.ndarray) -> None:
+    """Raise where a parameter pushes along a direction that nothing holds."""
+    push, scale = pushed[0] @ ds.T, pushed[1] @ np.abs(ds).T
+    for k in np.flatnonzero(_counts(push, scale).any(axis=0))[:1]:
+        raise KinegradError(
+            f"Parameter {labels[k]!r} pushes along {named(found.system, at.stiffness.pushes @ push[:, k])}, which nothing "
+            "holds: with another value there is no equilibrium nearby, and so no derivative. Hold it by a spring or a "
+            "driver, or leave the parameter out."
+        )
+
+
+class _Linearised:
+    """The equations at an equilibrium after LINEARISE: J, R_q and the stiffness on the motions that the constraints allow."""
+
+    def __init__(self, found: Equilibrium, ds: np.ndarray | None, wanted: np.ndarray | None):
+        self.found, self.system = found, found.system
+        self.work = work = self.system.workspace(ds=ds, s=found.s, wanted=wanted)
+        n, m = self.system.n, self.system.m
+        at_rest(work, found.t, found.q, found.lam)
+        work.call(EVALUATE)
+        M = work["M"].copy()
+        work.call(LINEARISE)
+        self.J = np.ascontiguousarray(work["Phi_z"][:m, :n])
+        self.K = work["R_z"][:, :n].copy()
+        self.g_q = work["g_z"][:, :n].copy()
+        Z = allowed(self.J, n)
+        self.stiffness = Stiffness(Z, self.K, definite(Z.T @ M @ Z), bool(found.free))
+
+    def refuse_dependent_objectives(self) -> None:
+        """Raise where an objective changes along a direction that nothing holds."""
+        motions = self.stiffness.motions
+        problems = [
+            f"Objective {name!r} has no derivative at this equilibrium: nothing holds "
+            f"{named(self.system, motions @ (motions.T @ g))}, on which it depends. Hold it by a spring or a driver."
+            for name, g, depends in zip(self.system.objectives, self.g_q, self.stiffness.depends(self.g_q), strict=True)
+            if depends
+        ]
+        if problems:
+            raise KinegradError(*problems)
+
+    def direct(self) -> np.ndarray:
+        """(o, p) derivatives by the directions of the workspace (STA-5)."""
+        work, n, m = self.work, self.system.n, self.system.m
+        Z = self.stiffness.Z
+        closing = refined(self.J, -work["Phi_z"][:m, n:])
+        along = self.stiffness.solve(-Z.T @ (work["R_z"][:, n:] + self.K @ closing))
+        return self.g_q @ (closing + Z @ along) + work["g_z"][:, n:]
+
+    def adjoint(self) -> np.ndarray:
+        """(o, slots) derivatives by the wanted slots (STA-6)."""
+        g = self.g_q.T
+        mu = self.stiffness.Z @ self.stiffness.solve_transposed(-self.stiffness.Z.T @ g)
+        return self._pulled_back(mu, refined(self.J.T, -(g + self.K.T @ mu)), 1.0)
+
+    def pushed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Forces along the free directions by the slots (f, slots), and what is large for each slot (STA-7)."""
+        mu = self.stiffness.pushes
+        y = refined(self.J.T, -self.K.T @ mu)
+        rng = np.random.default_rng(0)
+        others = [np.linalg.norm(x) * rng.uniform(-1.0, 1.0, (len(x), 3)) for x in (mu, y)]
+        return (
+            np.array([self._pulled_back(mu[:, [k]], y[:, [k]], 0.0)[0] for k in range(mu.shape[1])]),
+            sum(np.abs(self._pulled_back(others[0][:, [k]], others[1][:, [k]], 0.0)[0]) for k in range(3)),
+        )
+
+    def _pulled_back(self, mu: np.ndarray, y: np.ndarray, weight: float) -> np.ndarray:
+        """(c, slots) weight·g_s + μ·R_s + y·Phi_s for columns of mu and y; the k-th belongs to objective k."""
+        work = self.work
+        for name in ("eta_v", "eta_a", "yp", "yv", "ya", "psi_s"):
+            work[name][:] = 0.0
+        for k in range(mu.shape[1]):
+            work["mu"][:] = mu[:, k]
+            work["yp"][: self.system.m] = y[:, k]
+            work["flag"][OBJECTIVE] = k
+            work["par"][WEIGHT] = weight
+            work.call(PULLBACK)
+        return work["psi_s"].copy()

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kinegrad.coordinates import loop_cutting
+from kinegrad.coordinates.graph import Edge, path
+from kinegrad.coordinates.loop_cutting import open_loops
 from kinegrad.coordinates.spanning_tree import (
     CLOSURE_ROWS,
     CONSTRAINT_ROWS,
@@ -404,3 +407,28 @@ def test_a_ladder_with_many_loops_is_searched_in_bounded_time():
     tree = span(left + right, joints)
     assert tree.depth == 40
     assert tree.cut == tuple(f"R{body}" for body in left)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_marks_open_loops_as_if_taken_out_one_after_another(seed):
+    """A mark goes if what is left still joins its ends; against that rule taken literally, on random graphs."""
+    rng = np.random.default_rng(seed)
+    nodes = [f"b{k}" for k in range(9)]
+    pairs = [rng.choice(nodes, 2, replace=False) for _ in range(16)]
+    edges = [Edge(f"J{k}", str(a), str(b), k) for k, (a, b) in enumerate(pairs)]
+    marked = [str(name) for name in rng.permutation([edge.name for edge in edges])[:10]]
+
+    def taken_out(names):
+        left, opened = list(edges), []
+        for name in names:
+            edge = edges[int(name[1:])]
+            rest = [other for other in left if other is not edge]
+            if path(rest, edge.a, edge.b) is not None:
+                left, opened = rest, [*opened, name]
+        return opened
+
+    first = taken_out(marked)[0]
+    rest = [name for name in marked if name != first]
+    expected = taken_out([first, *rest])
+    assert [edge.name for edge in open_loops(edges, [first], rest)] == expected
+    assert len(expected) > 3

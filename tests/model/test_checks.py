@@ -253,12 +253,11 @@ def test_parameters_design_variants(case):
 
 
 VALUES = {
-    "no mass": (("    mass: m\n", "    mass: 0 #!\n"), "bodies.arm.mass", "is 0", "larger than zero"),
     "negative mass by parameters": (
         ("mass: 1\n", "mass: L - m #!\n"),
         "bodies.ball.mass",
         "'L - m' (= -1.5)",
-        "larger than zero",
+        "zero or more",
     ),
     "mass that a variant spoils": (
         ("mass: 1\n", "mass: 10 - m #!\n"),
@@ -285,18 +284,6 @@ VALUES = {
         "negative",
     ),
     "indefinite inertia": (("[0.1, 0.1, 0.1]", "[1, 1, 1, 2, 0, 0] #!"), "bodies.ball.inertia", "-1, 1, 3", "negative"),
-    "triangle inequality": (
-        ("[0.1, 0.1, 0.1]", "[0.1, 0.1, 0.3] #!"),
-        "bodies.ball.inertia",
-        "0.1, 0.1, 0.3",
-        "sum of the others",
-    ),
-    "triangle inequality of a round body": (
-        ("[0.1, 0.1, 0.1]", "{axis: [1, 0, 0], along: 3, across: 1} #!"),
-        "bodies.ball.inertia",
-        "1, 1, 3",
-        "sum of the others",
-    ),
     "zero vector": (
         ("    up: {vector: [0, 0, 1]}", "    up: {vector: [0, 0, 0]} #!"),
         "ground.markers.up.vector",
