@@ -99,7 +99,7 @@ def pendulum():
     new, items = _system()
     mbs = new.mbs
     node = mbs.AddNode(items.NodePoint2D(referenceCoordinates=[1.0, 0.0]))
-    bob = mbs.AddObject(items.ObjectMassPoint2D(physicsMass=1.0, nodeNumber=node))
+    bob = mbs.AddObject(items.ObjectMassPoint2D(mass=1.0, nodeNumber=node))
     at_bob = mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=bob))
     at_pivot = mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=mbs.AddObject(items.ObjectGround())))
     mbs.AddObject(items.ObjectConnectorDistance(markerNumbers=[at_pivot, at_bob], distance=1.0))
@@ -196,11 +196,16 @@ def _rigid(new, items, mass, inertia, position, rotation, velocity, spin, kind):
         rates += [float(x) for x in rotation.T @ spin]
         make = items.NodeRigidBodyRotVecLG
     node = new.mbs.AddNode(make(referenceCoordinates=[*position, *reference], initialVelocities=rates))
-    number = new.mbs.AddObject(
-        items.ObjectRigidBody(physicsMass=mass, physicsInertia=inertia6, nodeNumber=node, physicsCenterOfMass=[0, 0, 0])
-    )
+    number = new.mbs.AddObject(items.ObjectRigidBody(mass=mass, inertia=inertia6, nodeNumber=node))
     new.masses[number] = (mass, inertia)
     return number
+
+
+def _frame(new, items, body, place, rotation):
+    """A marker with axes of its own."""
+    exu, _ = import_exudyn()
+    placed = exu.HT(rotation=rotation, translation=[float(x) for x in place])
+    return new.mbs.AddMarker(items.MarkerBodyRigid(bodyNumber=body, localHT=placed))
 
 
 def bricard():
@@ -225,18 +230,11 @@ def bricard():
         return EYE[:, [(k + 1) % 3, (k + 2) % 3, k]]
 
     for i, (place, axis) in enumerate(zip(corners, axes, strict=True)):
-        first, second = (ground if i == 0 else numbers[i - 1]), (ground if i == 5 else numbers[i])
-        origins = [np.zeros(3) if body == ground else middles[numbers.index(body)] for body in (first, second)]
+        ends = [(ground if i == 0 else numbers[i - 1], i - 1), (ground if i == 5 else numbers[i], i)]
         markers = [
-            new.mbs.AddMarker(items.MarkerBodyRigid(bodyNumber=body, localPosition=list(place - origin)))
-            for body, origin in zip((first, second), origins, strict=True)
+            _frame(new, items, body, place - (middles[k] if body != ground else 0.0), frame(axis)) for body, k in ends
         ]
-        turn = frame(axis)
-        new.mbs.AddObject(
-            items.ObjectJointGeneric(
-                markerNumbers=markers, constrainedAxes=[1, 1, 1, 1, 1, 0], rotationMarker0=turn, rotationMarker1=turn
-            )
-        )
+        new.mbs.AddObject(items.ObjectJointGeneric(markerNumbers=markers, constrainedAxes=[1, 1, 1, 1, 1, 0]))
     new.watched = (numbers[2], list(corners[3] - middles[2]))
     return new
 
@@ -266,19 +264,10 @@ def governor():
         numbers[name] = _rigid(new, items, m, inertia, place, rotation, velocity, spin, "RotationRotationVector")
         _weight(new, items, numbers[name])
 
-    def marker(body, place):
-        return new.mbs.AddMarker(items.MarkerBodyRigid(bodyNumber=body, localPosition=list(place)))
-
     def joint(first, second, axes, turn=EYE):
-        """Rows of `axes` between two bodies; `turn` takes the axes of the first into the second."""
-        new.mbs.AddObject(
-            items.ObjectJointGeneric(
-                markerNumbers=[marker(*first), marker(*second)],
-                constrainedAxes=axes,
-                rotationMarker0=EYE,
-                rotationMarker1=turn,
-            )
-        )
+        """Rows of `axes` between two places; `turn` takes the axes of the first body into the second."""
+        markers = [_frame(new, items, *first, EYE), _frame(new, items, *second, turn)]
+        new.mbs.AddObject(items.ObjectJointGeneric(markerNumbers=markers, constrainedAxes=axes))
 
     shaft, slider = numbers["shaft"], numbers["slider"]
     joint((ground, (0, 0, 0)), (shaft, (0, 0, -0.5)), [1, 1, 1, 1, 1, 0])
@@ -288,7 +277,9 @@ def governor():
         joint((shaft, (0.05 * side, 0, 0.5)), (rod, (-centre, 0, 0)), [1, 1, 1, 1, 0, 1], rotation.T)
         new.mbs.AddObject(
             items.ObjectConnectorSpringDamper(
-                markerNumbers=[marker(slider, (0.05 * side, 0, 0)), marker(rod, (0.5 - centre, 0, 0))],
+                markerNumbers=[
+                    _frame(new, items, slider, (0.05 * side, 0, 0), EYE), _frame(new, items, rod, (0.5 - centre, 0, 0), EYE)
+                ],
                 stiffness=8e5, damping=4e4, referenceLength=0.5,
             )
         )  # fmt: skip
