@@ -158,8 +158,8 @@ ENTRIES = [
     Entry("A04", MUJOCO, _mujoco(mujoco.bricard), 1e-3),
     Entry("A05", *ALI3P, 1e-3),
     Entry("A05", EXUDYN, _exudyn(exudyn.governor), 1e-3),
-    Entry("A05", *INDEX_1, 1e-4),
-    Entry("A05", MUJOCO, _mujoco(mujoco.governor), 1e-4),
+    Entry("A05", *INDEX_1, 2.5e-4),
+    Entry("A05", MUJOCO, _mujoco(mujoco.governor), 2.5e-4),
 ]
 
 
