@@ -37,11 +37,15 @@ class Assembly:
 
 @dataclass(frozen=True)
 class Settings:
-    """How Exudyn solves a problem: names of its solver and of its linear solver."""
+    """How Exudyn solves a problem: names of its solver and of its linear solver, and how long it keeps a Jacobian.
+
+    `keeps`: as long as it converges with it; otherwise for one step. `redundant`: singular pivots are ignored.
+    """
 
     solver: str = "TrapezoidalIndex2"
-    linear: str = "EXUdense"
+    linear: str = "EigenDense"
     spectral_radius: float = 0.95
+    keeps: bool = False
     redundant: bool = False
 
 
@@ -297,7 +301,8 @@ def _solve(new, settings, step, t_end, sampling=None):
     options = exu.SimulationSettings()
     options.timeIntegration.numberOfSteps = round(t_end / step)
     options.timeIntegration.endTime = t_end
-    options.timeIntegration.newton.modifiedNewtonJacUpdatePerStep = True
+    options.timeIntegration.newton.useModifiedNewton = True
+    options.timeIntegration.newton.modifiedNewtonJacUpdatePerStep = not settings.keeps
     options.timeIntegration.generalizedAlpha.spectralRadius = settings.spectral_radius
     options.linearSolver.solverType = getattr(exu.LinearSolverType, settings.linear)
     options.linearSolver.ignoreSingularJacobian = settings.redundant
