@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.errors import KinegradError
+
 GRAVITY = 9.81
 
 
@@ -17,7 +19,7 @@ def windows(n: int):
     from kinegrad.model.model import Model
 
     if n < 1:
-        raise ValueError(f"windows({n}): at least one window is needed.")
+        raise KinegradError(f"windows({n}) has no window; ask for one or more.")
     rod = {"mass": "m", "com": ["L/2", 0, 0], "inertia": [0, "m*L**2/12", "m*L**2/12"]}
     bodies, joints = {}, {}
 

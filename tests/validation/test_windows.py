@@ -62,7 +62,7 @@ def pendulum(n, t_end, step=1e-3):
 
 def test_the_file_is_made_by_the_generator():
     assert kg.Model.from_yaml(EXAMPLE) == windows(2)
-    with pytest.raises(ValueError, match="at least one window"):
+    with pytest.raises(kg.KinegradError, match="no window"):
         windows(0)
 
 
