@@ -52,7 +52,7 @@ def test_our_rows_of_the_library_meet_what_it_asks_for(capsys, monkeypatch, prob
     asked = iftomm.problems()[problem]
     for row in rows:
         assert row["note"] == "" and row["problem"] == problem
-        assert row["error"] < (asked.asked_error or 1e-4) and row["energy"] < (asked.asked_energy or 1e-3)
+        assert row["error"] < (asked.asked_error or 2e-4) and row["energy"] < (asked.asked_energy or 1e-3)
         assert row["realtime"] == pytest.approx(row["step"] / (row["us_per_step"] * 1e-6), rel=1e-9)
 
 

@@ -148,6 +148,14 @@ def test_other_steps_pass_too(step):
     assert found.energies.drift == pytest.approx(pendulum(2, 10.0, step)[1], rel=0.1)
 
 
+@pytest.mark.parametrize("formulation", ["index1", "recursive", "matrix-r"])
+@pytest.mark.parametrize("n", [2, 5])
+def test_explicit_methods_pass_too(n, formulation):
+    found = kg.simulate(system(n), formulation, "rk4", t_end=10.0)
+    assert max(distances(found, n)) < 1e-7
+    assert found.energies.drift < 1e-5
+
+
 #: Windows, and how far the 700th state is past the position in which all rods lie on one line [rad].
 NEAR = [(n, off) for n in (1, 2, 5) for off in (1e-4, 5e-5, 2e-5)] + [(1, off) for off in (1e-5, 1e-6, 1e-9, 0.0)]
 TOO_NEAR = [(n, off) for n in (2, 5) for off in (1e-5, 1e-6, 1e-9, 0.0)]
