@@ -11,9 +11,9 @@ from kinegrad.cli.contract import Report
 from kinegrad.cli.options import Json
 from kinegrad.errors import KinegradError
 
-PARTS = ("five-bar", "chain")
+PARTS = ("five-bar", "chain", "iftomm")
 
-Part = Annotated[str, typer.Argument(metavar="PART", help="five-bar, chain or all.")]
+Part = Annotated[str, typer.Argument(metavar="PART", help="five-bar, chain, iftomm or all.")]
 Repeats = Annotated[int, typer.Option("--repeats", metavar="N", help="Turns that count, after one that does not.")]
 Only = Annotated[str, typer.Option("--only", metavar="WORD", help="Rows whose name contains this word.")]
 
@@ -21,10 +21,10 @@ Only = Annotated[str, typer.Option("--only", metavar="WORD", help="Rows whose na
 def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json = False) -> Report:
     """Time kinegrad beside other programs.
 
-    The linkage of five bars beside Exudyn and MuJoCo, and its gradients; open chains beside Pinocchio, MuJoCo and Exudyn.
-    Programs that are not installed are left out.
+    The linkage of five bars beside Exudyn and MuJoCo, and its gradients; open chains beside Pinocchio, MuJoCo and Exudyn; the
+    problems A01 to A05 of the IFToMM library beside Exudyn and MuJoCo. Programs that are not installed are left out.
     """
-    from kinegrad.bench import chain, five_bar
+    from kinegrad.bench import chain, five_bar, iftomm
     from kinegrad.bench.machine import machine
     from kinegrad.cli.progress import Progress
 
@@ -34,7 +34,7 @@ def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json 
         raise KinegradError(f"--repeats is {repeats}; at least one turn has to count.")
     chosen = PARTS if part == "all" else (part,)
     found = {}
-    for name, module in zip(PARTS, (five_bar, chain), strict=True):
+    for name, module in zip(PARTS, (five_bar, chain, iftomm), strict=True):
         if name in chosen:
             with Progress(f"benchmark, {name}") as progress:
                 found[name] = (module, module.run(repeats, only, progress))
@@ -42,7 +42,7 @@ def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json 
         words = "kinegrad, exudyn, mujoco" + (", pinocchio" if "chain" in chosen else "")
         raise KinegradError(f"--only {only!r} matches no row; try {words}.")
     lines = machine()
-    keys = {"five-bar": "rows", "chain": "chain"}
+    keys = {"five-bar": "rows", "chain": "chain", "iftomm": "iftomm"}
     data = {"machine": lines} | {keys[name]: [asdict(row) for row in rows] for name, (_, rows) in found.items()}
 
     def show(console) -> None:

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from kinegrad.bench import chain
+from kinegrad.bench import chain, iftomm, machine
 from kinegrad.cli import main
 
 
@@ -41,7 +41,60 @@ def test_chains_have_accelerations_derivatives_and_steps(capsys, monkeypatch):
         assert (importlib.util.find_spec(package) is not None) == any(who in program for _, _, program in rows)
 
 
-@pytest.mark.parametrize("arguments", [("five-bar", "--repeats", "0"), ("five-bar", "--only", "nothing"), ("six-bar",)])
+@pytest.mark.parametrize("problem", ["A01", "A02, N = 2", "A03", "A04", "A05"])
+def test_our_rows_of_the_library_meet_what_it_asks_for(capsys, monkeypatch, problem):
+    """The longest row of windows is left to the benchmark."""
+    ours = [entry for entry in iftomm.ENTRIES if entry.program.package == "kinegrad" and entry.problem == problem]
+    monkeypatch.setattr(iftomm, "ENTRIES", ours)
+    code, out, _ = run(capsys, "iftomm", "--repeats", "1", "--json")
+    rows = json.loads(out)["iftomm"]
+    assert code == 0 and len(rows) == len(ours) >= 1
+    asked = iftomm.problems()[problem]
+    for row in rows:
+        assert row["note"] == "" and row["problem"] == problem
+        assert row["error"] < (asked.asked_error or 2e-4) and row["energy"] < (asked.asked_energy or 1e-3)
+        assert row["realtime"] == pytest.approx(row["step"] / (row["us_per_step"] * 1e-6), rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["exudyn", "mujoco"])
+def test_peers_solve_the_problems_too(package):
+    """Their models are written out apart from ours, so that an agreement says something of both."""
+    pytest.importorskip(package)
+    entries = [entry for entry in iftomm.ENTRIES if entry.program.package == package and "40" not in entry.problem]
+    assert len(entries) == 5
+    for entry in entries:
+        problem = iftomm.problems()[entry.problem]
+        found = entry.program.watch(problem, entry.step)
+        assert problem.error(found) < (1e-6 if entry.problem == "A03" else 2e-4), entry.problem
+        if entry.problem == "A05":  # they do not tell the work of their dampers
+            assert found.drift is None
+        else:
+            assert found.drift < (problem.asked_energy or 1e-4), entry.problem
+
+
+def test_a_peer_that_is_missing_is_told_once(capsys, monkeypatch):
+    there = importlib.util.find_spec
+    monkeypatch.setattr(
+        machine.importlib.util, "find_spec", lambda name: None if name in ("exudyn", "mujoco") else there(name)
+    )
+    code, out, err = run(capsys, "iftomm", "--only", "a01", "--repeats", "1")
+    assert code == 0 and err.count("is left out") == 2 and "kinegrad[bench]" in err
+    assert "| A01 | kinegrad ALI3-P, trapezoidal | 0.001 |" in out and "Exudyn" not in out
+
+
+def test_a_run_that_stops_is_told_in_its_row(capsys, monkeypatch):
+    entry = iftomm.Entry("A05", "kinegrad index 1, RK4", iftomm.Kinegrad("index1", "rk4"), 1e-3)
+    monkeypatch.setattr(iftomm, "ENTRIES", [entry])
+    code, out, _ = run(capsys, "iftomm", "--repeats", "1", "--json")
+    (row,) = json.loads(out)["iftomm"]
+    assert code == 0 and row["note"].startswith("stops at ") and row["error"] is row["realtime"] is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("five-bar", "--repeats", "0"), ("five-bar", "--only", "nothing"), ("six-bar",), ("iftomm", "--only", "nothing")],
+)
 def test_refusals_are_one_sentence(capsys, arguments):
     code, _, err = run(capsys, *arguments)
     assert code == 2
