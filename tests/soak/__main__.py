@@ -22,7 +22,9 @@ from soak.seeds import CHECKS, check_seed
 
 
 def parsed(argv):
-    parser = argparse.ArgumentParser(prog="python -m soak", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m soak", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=None, help="how long to go on with further seeds")
     parser.add_argument("--count", type=int, default=None, help="how many seeds")
     parser.add_argument("--first", type=int, default=0, help="the first seed (0)")
@@ -48,7 +50,9 @@ def scales(options):
 
 
 def record_of(seed, options):
-    return check_seed(seed, options.checks.split(","), pairs=options.pairs, gradients=options.gradients, **scales(options))
+    return check_seed(
+        seed, options.checks.split(","), pairs=options.pairs, gradients=options.gradients, **scales(options)
+    )
 
 
 def worker(options):

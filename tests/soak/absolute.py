@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 
 from soak import jets
 from soak.jets import Jet, dot, vec
-from soak.rotations import across, frame, rotation_vector, skew, unit
+from soak.rotations import across, cross, frame, rotation_vector, skew, unit
 
 RANK = 1e-8  # of the largest singular value
 AXIS_JOINTS = ("revolute", "prismatic", "cylindrical", "screw")
@@ -84,8 +84,8 @@ class Instant:
             d[:, k : k + 3] = np.eye(3) * is_point
             d[:, k + 3 : k + 6] = -skew(u)
             omega = self.motion[k + 3 : k + 6]
-            d[:, -1] = self.motion[k : k + 3] * is_point + np.cross(omega, u)
-            dd[:, -1] = np.cross(omega, np.cross(omega, u))
+            d[:, -1] = self.motion[k : k + 3] * is_point + cross(omega, u)
+            dd[:, -1] = cross(omega, cross(omega, u))
         return Jet(r * is_point + u, d, dd)
 
     def marker(self, name):
@@ -123,7 +123,7 @@ class Instant:
         jet = self.fixed
         return (
             *(jet(first, a1, False), jet(second, a2, False), jet(first, z1, False)),
-            *(jet(first, np.cross(a1, z1), False), jet(second, z2, False)),
+            *(jet(first, cross(a1, z1), False), jet(second, z2, False)),
         )
 
     def gap(self, name):
@@ -139,7 +139,7 @@ class Instant:
         kind = self.document["joints"][name]["type"]
         if kind == "cardan":
             (a1, a2), (first, second) = self.cardan_axes(name)
-            w = np.cross(a1, a2)
+            w = cross(a1, a2)
             if part == "angle1":
                 u2 = self.fixed(second, a2, False)
                 return jets.atan2(dot(self.fixed(first, w, False), u2), dot(self.fixed(first, a2, False), u2))
@@ -217,7 +217,9 @@ class Instant:
         return {name: row for name, row in rows.items() if row is not None}
 
     def stacked(self, part):
-        return np.concatenate([np.zeros((0, *getattr(self.t, part).shape)), *(getattr(r, part) for r in self.rows.values())])
+        return np.concatenate(
+            [np.zeros((0, *getattr(self.t, part).shape)), *(getattr(r, part) for r in self.rows.values())]
+        )
 
     @cached_property
     def scale(self):
@@ -337,7 +339,7 @@ class Instant:
                 I = A @ tensor @ A.T
                 omega = W @ self.motion
                 M += W.T @ I @ W
-                f += W.T @ np.cross(omega, I @ omega)
+                f += W.T @ cross(omega, I @ omega)
         return M, f
 
     # --- solution ---
@@ -365,7 +367,9 @@ class Instant:
         return Solution(
             acceleration=self.scale * a,
             multipliers={n: (lam / length)[i:j] for n, i, j in zip(self.rows, ends[:-1], ends[1:], strict=True)},
-            nothing={n: (U[:, rank:] / length[:, None])[i:j] for n, i, j in zip(self.rows, ends[:-1], ends[1:], strict=True)},
+            nothing={
+                n: (U[:, rank:] / length[:, None])[i:j] for n, i, j in zip(self.rows, ends[:-1], ends[1:], strict=True)
+            },
             rank=rank,
             weakest=float(sigma[rank - 1] / sigma[0]) if rank else 1.0,
             gap=float(sigma[rank] / sigma[0]) if rank < len(sigma) else 0.0,

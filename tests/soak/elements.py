@@ -69,7 +69,9 @@ class Elements:
             parts = COORDINATES.get(joint["type"], [])
             if (name in self.left_out) != cut:
                 continue
-            pair_alone = "zero" not in joint and joint["type"] != "planar" and isinstance(joint.get("axis", [0])[0], list)
+            pair_alone = (
+                "zero" not in joint and joint["type"] != "planar" and isinstance(joint.get("axis", [0])[0], list)
+            )
             found += [f"{name}.{part}" for part in parts if not (pair_alone and part == "angle")]
         return found
 
@@ -127,7 +129,11 @@ class Elements:
             self.document["ground"]["markers"]["gv"] = {"vector": [0.3, -0.5, 1.0]}
             v = f"{self.pick(others)}.v" if others and self.chance(0.6) else "ground.gv"
             c = float(instant.marker(f"{u}.v").v @ Instant(self.document, self.maker.poses).marker(v).v)
-            return {"type": kind, "between": [f"{u}.v", v], "value": self.write(c if kind == "dot" else np.arccos(c))}, 1
+            return {
+                "type": kind,
+                "between": [f"{u}.v", v],
+                "value": self.write(c if kind == "dot" else np.arccos(c)),
+            }, 1
         if kind == "guidance":
             z = self.pick(self.scalars)
             return {"type": kind, "measure": z, "value": self.course(z, float(instant.value(z).v))}, 1
@@ -205,7 +211,10 @@ class Elements:
                 self.rates[name] = [rate]
                 continue
             omega = self.rng.uniform(-1, 1, 3) / self.T
-            start = {"rotation": [self.write(x) for x in values[-3:]], "angular_velocity": [self.write(x) for x in omega]}
+            start = {
+                "rotation": [self.write(x) for x in values[-3:]],
+                "angular_velocity": [self.write(x) for x in omega],
+            }
             velocity = self.rng.uniform(-1, 1, 3) * self.L / self.T
             if joints[name]["type"] == "floating":
                 start["position"] = [self.write(x) for x in values[:3]]
@@ -243,7 +252,7 @@ class Elements:
         if self.chance(0.3):
             z = self.pick(self.scalars)
             values = rng.uniform(-1, 1, 5) * force * self.L / self.unit(z)
-            times = (np.array([-0.2, 0.05, 0.1, 0.18, 0.5]) * self.T).tolist()
+            times = (np.array([-0.2, 0.04, 0.1, 0.16, 0.5]) * self.T).tolist()
             named = self.chance(0.5)
             values = self.maker.numbers.list_of(values) if named else [self.write(x) for x in values]
             forces["motor"] = {"type": "spline", "acts_on": z, "times": times, "values": values}
@@ -270,7 +279,9 @@ class Elements:
         T, L, u = self.T, self.L, self.unit(z)
         self.document["objectives"] = {
             "shake": {"integral": f"{T**3 / L**2!r}*norm2({a}.acceleration)"},
-            "swift": {"integral": f"{T / L**2!r}*norm2({b}.velocity) + {T / u!r}*{z}.velocity*q1/{T!r} + {z}/{u * T!r}"},
+            "swift": {
+                "integral": f"{T / L**2!r}*norm2({b}.velocity) + {T / u!r}*{z}.velocity*q1/{T!r} + {z}/{u * T!r}"
+            },
             "place": {"final": f"{b}.position.x/{L!r} + norm2({a}.position)/{L * L!r} + {T / u!r}*{z}.velocity"},
             "pull": {"final": f"{T**2 / L!r}*{a}.y.acceleration + {T**2 / u!r}*{z}.acceleration + reach/{L!r}*q0"},
         }

@@ -65,7 +65,16 @@ def check_gradients(mechanism, pair, rng, count, numbers=4):
         def objectives(value, k=k):
             return of_document(mechanism.document, direct.wrt[k], value, options)
 
-        found += entry(case, f"parameter {direct.wrt[k]}", direct.matrix[:, k], values[k], largest, objectives, direct.values, count)
+        found += entry(
+            case,
+            f"parameter {direct.wrt[k]}",
+            direct.matrix[:, k],
+            values[k],
+            largest,
+            objectives,
+            direct.values,
+            count,
+        )
     return found
 
 

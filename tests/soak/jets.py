@@ -4,8 +4,8 @@ A jet holds a value `v` of shape S, and `d` and `dd` of shape (*S, lanes). Writt
 value, its gradient by all motions of all bodies, and its rates along the motion at hand.
 """
 
-import ast
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -155,5 +155,9 @@ def number(text, names):
 
 def run(text, names):
     """What an expression gives when its names stand for these objects."""
-    tree = ast.parse(text, mode="eval")
-    return eval(compile(tree, text, "eval"), {"__builtins__": {}}, names)
+    return eval(compiled(text), {"__builtins__": {}}, names)
+
+
+@lru_cache(maxsize=10_000)
+def compiled(text):
+    return compile(text, text, "eval")

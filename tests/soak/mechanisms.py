@@ -11,8 +11,8 @@ import numpy as np
 
 from soak.absolute import Instant
 from soak.elements import add_elements
-from soak.numbers import Numbers
-from soak.rotations import across, random_rotation, turn, unit
+from soak.rotations import across, cross, random_rotation, turn, unit
+from soak.values import Numbers
 
 FREEDOMS = {
     "revolute": 1, "prismatic": 1, "cylindrical": 2, "screw": 1, "cardan": 2, "spherical": 3, "planar": 3,
@@ -146,7 +146,11 @@ class Maker:
         else:
             across_ = float(np.trace(I) / 3.0)
             along = 0.0 if self.chance(0.2) else across_ * rng.uniform(0.05, 1.5)
-            body["inertia"] = {"axis": self.write(self.direction()), "along": along, "across": self.numbers.write(across_)}
+            body["inertia"] = {
+                "axis": self.write(self.direction()),
+                "along": along,
+                "across": self.numbers.write(across_),
+            }
         markers = {f"p{k}": self.write(self.point()) for k in range(3)}
         markers["v"] = {"vector": self.write(self.direction())}
         if self.chance(0.3):
@@ -197,11 +201,17 @@ class Maker:
         if kind == "cardan":
             a1 = self.direction()
             a2 = across(self.direction(), a1)
-            return {"axes": [self.write(a1, True), self.write(a2, True)]}, turn(a1, angle) @ turn(a2, rng.uniform(-1, 1)), none
+            return (
+                {"axes": [self.write(a1, True), self.write(a2, True)]},
+                turn(a1, angle) @ turn(a2, rng.uniform(-1, 1)),
+                none,
+            )
         a1 = self.direction()
         z1 = across(self.direction(), a1)
         turns = 0.0 if kind == "prismatic" else angle
-        shift = {"revolute": none, "planar": slide * z1 + rng.uniform(-0.5, 0.5) * L * np.cross(a1, z1)}.get(kind, slide * a1)
+        shift = {"revolute": none, "planar": slide * z1 + rng.uniform(-0.5, 0.5) * L * cross(a1, z1)}.get(
+            kind, slide * a1
+        )
         joint = {}
         if kind == "screw":
             pitch = L * rng.choice([-1, 1]) * rng.uniform(0.02, 0.3)
@@ -249,7 +259,7 @@ class Maker:
         joint, x2, R = {"type": kind}, x1, A1.T @ A2
         if kind == "cardan":
             a2 = self.direction()
-            a1 = np.cross(a2, R @ a2)
+            a1 = cross(a2, R @ a2)
             a1 = unit(a1) if np.linalg.norm(a1) > 0.1 else across(self.direction(), a2)
             if abs(a1 @ R @ a2) > 1e-12:  # nearly parallel frames
                 return None
@@ -265,12 +275,18 @@ class Maker:
                 joint["pitch"], slide = self.numbers.write(pitch, fixed), pitch * angle
             rigid = fixed or kind == "planar"
             joint["axis"] = [self.write(A1.T @ u, rigid), self.write(A2.T @ u, rigid)]
-            joint["x_axis" if kind == "planar" else "zero"] = [self.write(A1.T @ z, rigid), self.write(A2.T @ z2, rigid)]
+            joint["x_axis" if kind == "planar" else "zero"] = [
+                self.write(A1.T @ z, rigid),
+                self.write(A2.T @ z2, rigid),
+            ]
             if kind == "planar":
                 x2 = x1 + slide * z
             elif kind != "revolute":
                 x2 = x1 + slide * u
-        ends = [self.put(first, f"{name}a", A1.T @ (x1 - r1), fixed), self.put(second, f"{name}b", A2.T @ (x2 - r2), fixed)]
+        ends = [
+            self.put(first, f"{name}a", A1.T @ (x1 - r1), fixed),
+            self.put(second, f"{name}b", A2.T @ (x2 - r2), fixed),
+        ]
         joint["between"] = ends
         if kind == "link":
             joint["length"] = self.numbers.write(float(np.linalg.norm(x2 - x1)))
@@ -381,7 +397,11 @@ class Maker:
         return x - n * (n @ x)
 
     def join_in_plane(self, first, second, kind, n, expected, closing):
-        at = 0.5 * (self.pose(first)[0] + self.pose(second)[0]) + self.flat(n) * 0.6 + n * self.rng.normal() * 0.1 * self.size
+        at = (
+            0.5 * (self.pose(first)[0] + self.pose(second)[0])
+            + self.flat(n) * 0.6
+            + n * self.rng.normal() * 0.1 * self.size
+        )
         axis = unit(self.flat(n)) if kind == "prismatic" else n
         ends = (first, second) if self.chance(0.6) else (second, first)
         name = self.close(*ends, kind, fixed=True, axis=axis, at=at, expected=expected)

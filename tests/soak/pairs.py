@@ -43,7 +43,9 @@ def check_pairs(mechanism, pairs):
     best = min(ends, key=lambda pair: ends[pair][1])
     for pair, (x, error) in ends.items():
         if error > ROUGH:
-            found.append(Finding("pairs", " + ".join(pair), "difference", f"not convergent: error {error:.1g}", error / ROUGH))
+            found.append(
+                Finding("pairs", " + ".join(pair), "difference", f"not convergent: error {error:.1g}", error / ROUGH)
+            )
             continue
         difference = float(np.abs(x - ends[best][0]).max())
         allowed = FACTOR * (error + ends[best][1]) + FLOOR
@@ -58,7 +60,10 @@ def end_and_error(mechanism, system, formulation, integrator):
     formulation, integrator = FORMULATIONS[formulation](), INTEGRATORS[integrator]()
     h = mechanism.step
     if integrator.type == "rk54":
-        runs = [(formulation, integrator.with_(tolerance=1e-9), h), (formulation, integrator.with_(tolerance=1e-9 / 32), h)]
+        runs = [
+            (formulation, integrator.with_(tolerance=1e-9), h),
+            (formulation, integrator.with_(tolerance=1e-9 / 32), h),
+        ]
     else:
         runs = [(formulation, integrator, h), (formulation, integrator, h / 2.0)]
     coarse, fine = (end(mechanism, system, *run) for run in runs)
@@ -75,5 +80,8 @@ def end(mechanism, system, formulation, integrator, h):
     markers = motion.at_end()
     names = markers_of(mechanism.document)
     x = np.array([[markers[name].position for name in names], [markers[name].velocity for name in names]])
-    scales = [max(1.0, float(np.abs(x[0]).max()) / mechanism.size), max(1.0, float(np.abs(x[1]).max()) * mechanism.time / mechanism.size)]
+    scales = [
+        max(1.0, float(np.abs(x[0]).max()) / mechanism.size),
+        max(1.0, float(np.abs(x[1]).max()) * mechanism.time / mechanism.size),
+    ]
     return x / np.array([mechanism.size * scales[0], mechanism.size / mechanism.time * scales[1]])[:, None, None]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from soak.absolute import Instant
-from soak.rotations import turn
+from soak.rotations import cross, turn
 
 TOO_FAST = 100.0  # speeds, in sizes of the mechanism and in radians per typical time, that are not followed further
 
@@ -102,5 +102,5 @@ def _tangent(u, motion):
     out = motion.copy()
     for k in range(3, len(u), 6):
         rho, omega = u[k : k + 3], motion[k : k + 3]
-        out[k : k + 3] = omega - 0.5 * np.cross(rho, omega) + np.cross(rho, np.cross(rho, omega)) / 12.0
+        out[k : k + 3] = omega - 0.5 * cross(rho, omega) + cross(rho, cross(rho, omega)) / 12.0
     return out

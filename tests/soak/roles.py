@@ -10,7 +10,7 @@ from soak import jets
 from soak.elements import outside_tree
 from soak.findings import compared, guarded
 from soak.pairs import end
-from soak.rotations import turn
+from soak.rotations import cross, turn
 from soak.starts import check_start
 
 TOLERANCE = 1e-9
@@ -36,7 +36,9 @@ def variants(mechanism, rng, count=3):
         if k > 0:
             chosen = [name for name in names if rng.random() < 0.6]
             document = reversed_joints(document, chosen, set(cut) or marked(document), starts_only)
-        found.append((f"{'cut ' + ','.join(cut) if cut else ''} {'reversed' if k else ''}".strip() or "same", document, cut))
+        found.append(
+            (f"{'cut ' + ','.join(cut) if cut else ''} {'reversed' if k else ''}".strip() or "same", document, cut)
+        )
     return found
 
 
@@ -47,7 +49,9 @@ def marked(document):
 def uses(document):
     """Joints whose coordinate is a degree of freedom, and those that anything else refers to."""
     starts = {name.partition(".")[0] for name in document.get("degrees_of_freedom", {})}
-    rest = {key: value for key, value in document.items() if key not in ("degrees_of_freedom", "joints", "bodies", "ground")}
+    rest = {
+        key: value for key, value in document.items() if key not in ("degrees_of_freedom", "joints", "bodies", "ground")
+    }
     text = json.dumps(rest)
     return starts & set(document["joints"]), {name for name in document["joints"] if f"{name}." in text}
 
@@ -104,7 +108,7 @@ def reversed_start(start, names):
     out = {"rotation": -rho, "angular_velocity": -R.T @ omega}
     if "position" in plain:
         out["position"] = -R.T @ plain["position"]
-        out["velocity"] = -R.T @ (plain["velocity"] - np.cross(omega, plain["position"]))
+        out["velocity"] = -R.T @ (plain["velocity"] - cross(omega, plain["position"]))
     return {key: value.tolist() for key, value in out.items()}
 
 

@@ -7,6 +7,11 @@ def unit(x):
     return np.asarray(x, float) / np.linalg.norm(x)
 
 
+def cross(a, b):
+    """a × b, of two vectors."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
 def skew(x):
     """The matrix of x × ."""
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
@@ -40,4 +45,4 @@ def frame(x_axis, z_axis):
     """The rotation whose x axis is x_axis and whose z axis is z_axis made perpendicular to it."""
     x = unit(x_axis)
     z = across(np.asarray(z_axis, float), x)
-    return np.column_stack([x, np.cross(z, x), z])
+    return np.column_stack([x, cross(z, x), z])

@@ -26,7 +26,7 @@ def check_start(mechanism, document=None, cut=(), body_point=None, case="as writ
     expected = [instant.marker(name) for name in markers_of(document)]
     accelerations = instant.accelerations(markers_of(document))
     seen = [motion.marker(name) for name in markers_of(document)]
-    loss = max(1.0, 1e-2 / solution.weakest)  # accelerations lose digits where rows nearly depend on each other
+    loss = max(1.0, 0.1 / solution.weakest)  # accelerations lose digits where rows nearly depend on each other
     for level, scale, mine, theirs in (
         ("position", L, [x.v for x in expected], [m.position[0] for m in seen]),
         ("velocity", L / T, [x.d[:, -1] for x in expected], [m.velocity[0] for m in seen]),
@@ -50,7 +50,7 @@ def check_reactions(mechanism, instant, motion, case):
         if name in instant.rows:
             mine[name], freedom[name] = instant.reaction(name)
     largest = max([force, *(float(np.abs(w / units).max()) for w in mine.values())])
-    tolerance = 10.0 * TOLERANCE * max(1.0, 1e-2 / instant.solution.weakest)
+    tolerance = 10.0 * TOLERANCE * max(1.0, 0.1 / instant.solution.weakest)
     for name, wrench in mine.items():
         told = reactions.unique[name]
         known = np.linalg.norm(freedom[name] / units[:, None], axis=1) * largest / force < 1e-6
