@@ -38,12 +38,12 @@ def compared(check, case, text, difference, tolerance):
     return [Finding(check, case, "difference", f"{text}: {difference:.3g} > {tolerance:.3g}", difference / tolerance)]
 
 
-def guarded(check, case, function):
+def guarded(check, case, function, *arguments):
     """The findings of a function; errors of kinegrad are findings, and so are faults and warnings of others."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = function()
+            found = function(*arguments)
         except KinegradError as error:
             found = [Finding(check, case, "refused", f"{type(error).__name__}: {str(error)[:300]}")]
         except Exception as error:

@@ -14,6 +14,7 @@ AGREE = 1e-9  # of direct and adjoint
 DIFFERENCES = 1e-6
 STEPS = 15
 SMALL = 1e-3  # part of the largest entry of a row below which an entry counts as that part
+NOTHING = 1e-7  # objectives are of the order of one: a change of number by itself that changes them less counts as this
 SIZES = 1e-2 * 0.25 ** np.arange(7)  # of a change, relative to the number
 TENSOR = {name: k for k, name in enumerate(("xx", "yy", "zz", "xy", "xz", "yz"))}
 
@@ -42,11 +43,11 @@ def check_gradients(mechanism, pair, rng, count, numbers=4):
     largest = np.maximum(np.abs(G * fields).max(axis=1), np.abs(direct.matrix * values).max(axis=1, initial=0.0))
     found = []
     error = np.abs(direct.matrix - adjoint.matrix) * np.abs(values)
-    scale = np.maximum(np.abs(direct.matrix * values), SMALL * largest[:, None])
+    scale = np.maximum(np.abs(direct.matrix * values), np.maximum(SMALL * largest, NOTHING)[:, None])
     if error.size:
-        o, p = np.unravel_index((error / np.where(scale > 0, scale, 1.0)).argmax(), error.shape)
+        o, p = np.unravel_index((error / scale).argmax(), error.shape)
         text = f"direct and adjoint of {list(direct.values)[o]} by {direct.wrt[p]}"
-        found += compared("gradient", case, text, error[o, p] / (scale[o, p] or 1.0), AGREE)
+        found += compared("gradient", case, text, error[o, p] / scale[o, p], AGREE)
     if pair[1] == "rk54":
         return found  # its steps are held in the derivative, and change in a difference
     run = direct.motion
@@ -112,8 +113,7 @@ def of_document(document, parameter, value, options):
 def entry(case, name, column, value, largest, objectives, names, count):
     """Findings on the derivatives of all objectives by one number."""
     slopes, doubt = differences(objectives, value, len(column))
-    scale = np.maximum(np.abs(column * value), SMALL * largest)
-    scale[scale == 0.0] = 1.0
+    scale = np.maximum(np.abs(column * value), np.maximum(SMALL * largest, NOTHING))
     error, doubt = np.abs(column - slopes) * abs(value) / scale, doubt * abs(value) / scale
     found = []
     for o, objective in enumerate(names):
@@ -124,7 +124,7 @@ def entry(case, name, column, value, largest, objectives, names, count):
         else:
             count.compared += 1
             count.worst = max(count.worst, error[o])
-        text = f"{objective} by {name}: {column[o]:.9g}, by differences {slopes[o]:.9g} ± {doubt[o] * scale[o] / abs(value):.1g}"
+        text = f"{objective} by {name}: {column[o]:.9g}, by differences {slopes[o]:.9g} (they change by {doubt[o]:.0e})"
         found += compared("differences", case, text, error[o], DIFFERENCES + 3.0 * doubt[o])
     return found
 

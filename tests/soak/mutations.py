@@ -169,18 +169,14 @@ def check_mutations(mechanism, rng, count=10):
         by_text = rng.random() < 0.3
         entry = damaged(text, rng) if by_text else mutated(mechanism.document, rng)
         pair = pick(rng, list(SCHEMES))
-
-        def use(entry=entry, pair=pair, by_text=by_text):
-            read = kg.Model.from_yaml_text if by_text else kg.Model.from_dict
-            exercise(read(entry), pair, mechanism.step)
-            return []
-
-        found += [f for f in guarded("mutations", f"{k}: {' + '.join(pair)}", use) if f.kind == "fault"]
+        here = guarded("mutations", f"{k}: {' + '.join(pair)}", exercise, entry, pair, mechanism.step)
+        found += [finding for finding in here if finding.kind == "fault"]
     return found
 
 
-def exercise(model, pair, step):
-    """What a user may ask of a model, one after the other; errors of one do not keep from the next."""
+def exercise(entry, pair, step):
+    """What a user may ask of a model, one after the other; errors of one do not keep from the next. No findings."""
+    model = (kg.Model.from_yaml_text if isinstance(entry, str) else kg.Model.from_dict)(entry)
     system = kg.joint(model)
     kg.Model.from_yaml_text(model.to_yaml())
     with contextlib.suppress(KinegradError):
@@ -190,3 +186,4 @@ def exercise(model, pair, step):
             kg.gradient(motion, method="discrete-adjoint", every_slot=True)
     with contextlib.suppress(KinegradError):
         kg.equilibrium(system)
+    return []

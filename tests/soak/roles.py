@@ -8,12 +8,11 @@ import numpy as np
 import kinegrad as kg
 from soak import jets
 from soak.elements import outside_tree
+from soak.ends import Runs, apart
 from soak.findings import compared, guarded
-from soak.pairs import end
 from soak.rotations import cross, turn
 from soak.starts import check_start
 
-TOLERANCE = 1e-9
 SIGNED = {  # joint coordinates after a reversal: which, with a change of sign
     "revolute": {"angle": "angle"}, "prismatic": {"distance": "distance"}, "screw": {"angle": "angle"},
     "cylindrical": {"distance": "distance", "angle": "angle"}, "cardan": {"angle1": "angle2", "angle2": "angle1"},
@@ -114,33 +113,19 @@ def reversed_start(start, names):
 
 def check_roles(mechanism, rng):
     """Findings on starts and motions of variants of a mechanism."""
-    found, reference = [], None
+    found, runs = [], []
     cases = [("as written", mechanism.document, (), None), ("about com", mechanism.document, (), "com")]
     cases += [(*variant, None) for variant in variants(mechanism, rng)]
-    for case, document, cut, body_point in cases:
-
-        def start(case=case, document=document, cut=cut, body_point=body_point):
-            return check_start(mechanism, document, cut, body_point, case)
-
-        here = guarded("start", case, start)
+    for case, *variant in cases:
+        here = guarded("start", case, check_start, mechanism, *variant, case)
+        if all(finding.kind == "difference" for finding in here):
+            here += guarded("roles", case, check_motion, mechanism, *variant, case, runs)
         found += here
-        if any(finding.kind != "difference" for finding in here):
-            continue
-        ends = []
-
-        def move(document=document, cut=cut, body_point=body_point, ends=ends):
-            system = kg.joint(kg.Model.from_dict(document), cut=cut, body_point=body_point)
-            steps = mechanism.step / 2.0, mechanism.step / 4.0
-            ends.extend(end(mechanism, system, kg.MatrixR(), kg.RungeKutta4(), h) for h in steps)
-            return []
-
-        found += guarded("roles", case, move)
-        if len(ends) < 2:
-            continue
-        error = float(np.abs(ends[1] - ends[0]).max()) / 15.0
-        if reference is None:
-            reference = ends[1], error
-            continue
-        difference = float(np.abs(ends[1] - reference[0]).max())
-        found += compared("roles", case, "motion", difference, TOLERANCE + 3.0 * (error + reference[1]))
     return found
+
+
+def check_motion(mechanism, document, cut, body_point, case, runs):
+    """Findings on the motion of a variant beside the first of `runs`, to which it is added."""
+    system = kg.joint(kg.Model.from_dict(document), cut=cut, body_point=body_point)
+    runs.append(Runs(mechanism, system, kg.MatrixR(), kg.RungeKutta4()))
+    return compared("roles", case, "another motion", *apart(runs[-1], runs[0]))

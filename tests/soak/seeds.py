@@ -24,18 +24,13 @@ def check_seed(seed, checks=CHECKS, size=None, mass=None, pairs=10, gradients=2)
         found += check_roles(mechanism, np.random.default_rng([8, seed]))
     chosen = chosen_pairs(np.random.default_rng([9, seed]), pairs)
     if "pairs" in checks:
-        found += guarded("pairs", "all", lambda: check_pairs(mechanism, chosen))
+        found += guarded("pairs", "all", check_pairs, mechanism, chosen)
     if "path" in checks:
-        found += guarded("path", "matrix-r + rk4", lambda: check_path(mechanism))
+        found += guarded("path", "matrix-r + rk4", check_path, mechanism)
     if "gradients" in checks:
         rng = np.random.default_rng([10, seed])
         for k in rng.permutation(len(chosen))[:gradients]:
-            pair = chosen[k]
-
-            def differentiate(pair=pair):
-                return check_gradients(mechanism, pair, rng, count)
-
-            found += guarded("gradient", " + ".join(pair), differentiate)
+            found += guarded("gradient", " + ".join(chosen[k]), check_gradients, mechanism, chosen[k], rng, count)
     if "mutations" in checks:
         found += check_mutations(mechanism, np.random.default_rng([11, seed]))
     joints = [f"{joint['type']}{'*' if joint.get('cut') else ''}" for joint in mechanism.document["joints"].values()]

@@ -16,8 +16,8 @@ from soak.rotations import turn
 from soak.seeds import check_seed
 from soak.starts import check_start
 
-SEEDS = (2, 3, 7, 8, 12, 14)
-ROLES = (2, 3, 7, 12, 14, 16, 18)
+SEEDS = (2, 3, 4, 8, 12)
+ROLES = (2, 3, 7, 12, 16, 18)
 COVER = (3, 5, 6, 11, 18, 19, 47, 53)
 
 
