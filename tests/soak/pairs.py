@@ -3,7 +3,7 @@
 import kinegrad as kg
 from kinegrad.dynamics.schemes import SCHEMES
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
-from soak.ends import Runs, apart
+from soak.ends import HALVINGS, Runs, apart
 from soak.findings import compared, guarded
 
 ROUGH = 1e-3  # an error estimate, in sizes of the mechanism, above which a comparison says nothing
@@ -39,7 +39,10 @@ def check_pairs(mechanism, pairs):
 
 def converges(pair, runs, errors):
     """Findings on the error of a pair, which is added to `errors` if it is small enough for a comparison."""
-    error = runs.end().error
+    for level in range(1, HALVINGS + 2):
+        error = runs.end(level).error
+        if error <= ROUGH:
+            break
     found = compared("pairs", " + ".join(pair), "does not converge", error, ROUGH)
     if not found:
         errors[pair] = error
