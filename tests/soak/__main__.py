@@ -11,12 +11,16 @@ The seeds run in a process of their own. If that dies, or takes longer than --li
 """
 
 import argparse
+import contextlib
 import json
+import os
+import re
 import subprocess
 import sys
 import threading
 import time
 from collections import defaultdict
+from pathlib import Path
 
 from soak.seeds import CHECKS, check_seed
 
@@ -71,12 +75,15 @@ class Worker:
         """The record of a seed; one with a single finding if the process died or took too long."""
         if self.process is None:
             command = [sys.executable, "-m", "soak", *self.argv, "--worker"]
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            folders = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+            self.process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": folders}, **pipes)
         late = []
         timer = threading.Timer(limit, lambda: (late.append(True), self.process.kill()))
         timer.start()
-        self.process.stdin.write(f"{seed}\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(f"{seed}\n")
+            self.process.stdin.flush()
         line = self.process.stdout.readline()
         timer.cancel()
         if line:
@@ -124,32 +131,31 @@ def line_of(record):
 
 
 def table(records):
-    """What was found, most frequent first, with the seeds; then sums."""
+    """What was found, in most seeds first; then sums. Differences come together by check, messages by what they say."""
     groups = defaultdict(list)
     for record in records:
         for finding in record["findings"]:
-            text = finding["text"] if finding["kind"] != "difference" else ""
-            groups[finding["check"], finding["kind"], shortened(text)].append((record["seed"], finding["excess"]))
+            what = finding["check"] if finding["kind"] == "difference" else shortened(finding["text"])
+            groups[finding["kind"], what].append((record["seed"], finding))
     lines = []
-    for (check, kind, text), entries in sorted(groups.items(), key=lambda item: -len({seed for seed, _ in item[1]})):
+    for (kind, what), entries in sorted(groups.items(), key=lambda item: -len({seed for seed, _ in item[1]})):
         seeds = sorted({seed for seed, _ in entries})
-        worst = max(excess for _, excess in entries)
+        worst = max(finding["excess"] for _, finding in entries)
         shown = " ".join(map(str, seeds[:12])) + (" ..." if len(seeds) > 12 else "")
-        size = f", up to {worst:.2g} of the tolerance" if worst else ""
-        lines.append(f"{check:12} {kind:10} {len(seeds):4} seeds{size}: {shown}" + (f"\n    {text}" if text else ""))
+        size = f", up to {worst:.2g} times the tolerance" if worst else ""
+        lines.append(f"{kind:10} {what}\n    {len(seeds)} seeds{size}: {shown}")
     sound = sum(not record["findings"] for record in records)
+    compared, vague = sum(r["derivatives"] for r in records), sum(r["vague"] for r in records)
+    worst = max((r["worst"] for r in records), default=0.0)
     lines.append(
-        f"{len(records)} mechanisms, {sound} without findings; {sum(r['derivatives'] for r in records)} derivatives within "
-        f"{max((r['worst'] for r in records), default=0.0):.1e} of differences, {sum(r['vague'] for r in records)} more could "
-        f"not be judged; {sum(r['seconds'] for r in records):.0f} s"
+        f"{len(records)} mechanisms, {sound} without findings; {compared} derivatives compared with differences, off by "
+        f"{worst:.1e} at most, {vague} that differences could not judge; {sum(r['seconds'] for r in records):.0f} s"
     )
     return "\n".join(lines)
 
 
 def shortened(text):
     """A message without its numbers and names, so that alike ones come together."""
-    import re
-
     text = re.sub(r"'[^']*'", "'…'", text)
     text = re.sub(r"\b(?:[bjdcg]\d+|p\d+)(?:\.\w+)*", "…", text)
     return re.sub(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", text)[:160]
