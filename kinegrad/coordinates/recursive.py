@@ -173,7 +173,7 @@ class ConstrainedTree:
     ----------
     work : Workspace
         Its arrays are shared.
-    stabilisation : (Ω², 2ξΩ, 1 where steps are chosen by their errors, else 0)
+    stabilisation : (Ω², 2ξΩ)
         Of the constraint rows, as in `index1`.
     """
 

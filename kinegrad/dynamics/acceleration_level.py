@@ -31,7 +31,7 @@ class AccelerationLevel(Scheme):
         self.compliance = 1.0 / options["penalty"] if "penalty" in options else 0.0
         frequency, damping = options["frequency"], options["damping"]
         self.opts = np.array(
-            [self.compliance, frequency**2, 2.0 * damping * frequency, options["tolerance"], -1.0, self.adaptive, -1]
+            [self.compliance, frequency**2, 2.0 * damping * frequency, options["tolerance"], -1.0, -1.0]
         )
 
     @staticmethod
@@ -43,6 +43,7 @@ class AccelerationLevel(Scheme):
         super().begin(work)
         self.opts[self.kernels.SOFT] = -1.0
         self.opts[self.kernels.RANK] = rank_of_rows(work)
+        work["sizes"][:] = 0.0
 
     @property
     def complete(self) -> bool:

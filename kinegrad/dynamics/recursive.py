@@ -57,7 +57,7 @@ class RecursiveScheme:
 
         tree = self._tree
         if tree is None or tree.work is not work:
-            self._tree = tree = ConstrainedTree(work, [*self.opts[1:3], float(self.adaptive)])
+            self._tree = tree = ConstrainedTree(work, self.opts[1:3])
         return tree
 
 

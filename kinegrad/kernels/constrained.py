@@ -77,6 +77,25 @@ def row_weights(T, J, m, n, eps, ease, w, g, D):
 
 
 @kernel
+def drifted_weights(Phi, m, eps, g, sizes, D):
+    """Weights D of `row_weights` made weaker where positions have drifted; whether they could be stronger  (IDX-8).
+
+    Rows see a direction by σ, in which drift moves the branches of a singular position apart by the root of itself: nearer than
+    that nothing is held, and the motion goes on by its momentum.  g: |J_l|²; sizes: the largest so far, in which σ is measured.
+    """
+    drift = 0.0
+    for l in range(m):
+        sizes[l] = max(real(sizes[l]), real(g[l]))
+        if real(sizes[l]) > 0.0:
+            drift = max(drift, abs(real(Phi[l])) / real(sizes[l]) ** 0.5)
+    strength = min(STRENGTH, 0.1 / drift) if drift > 0.0 else STRENGTH
+    for l in range(m):
+        if real(sizes[l]) > 0.0 and not (eps > 0.0 and real(D[l]) * eps >= 1.0):
+            D[l] *= strength / STRENGTH * real(g[l]) / real(sizes[l])
+    return STRONGER * STRENGTH * drift <= 0.1
+
+
+@kernel
 def augment(T, J, n, D, A):
     """A = T + JᵀDJ; J may have more than n columns."""
     for i in range(n):
@@ -167,26 +186,29 @@ def solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z):
 
 
 @kernel
-def solve_near_singular(T, J, m, n, eps, D, A, d, lenient, r1, r2, x, y, w, z):
+def solve_near_singular(T, J, m, n, eps, D, A, d, stronger, r1, r2, x, y, w, z):
     """Status; x, y as by `solve_rows`, also where rows lose rank: directions that they hardly see need stronger weights.
 
-    What even those do not see is left out if it was little, or if asked to be `lenient`; otherwise the rows ask for motions that
-    they no longer determine.  A, d, D are overwritten.
+    What even those, or where none stronger are allowed these, do not see is left out if it was little; otherwise the rows ask for
+    motions that they no longer determine.  A, d, D are overwritten.
     """
     left = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
     if left == SETTLED:
         return OK
+    if not stronger:
+        solve_rows(T, J, m, n, eps, D, A, d, FEWEST_ROUNDS, r1, r2, x, y, w, z)
+        return OK if left == LEAVES_LITTLE else LOST_RANK
     for l in range(m):
         t = STRONGER * D[l]
         D[l] = t if t * eps <= 1.0 else 1.0 / eps
     augment_lower(T, J, n, D, A)
     status = ldlt(A, d)
     if status != OK:
-        return OK if lenient or left == LEAVES_LITTLE else LOST_RANK
+        return OK if left == LEAVES_LITTLE else LOST_RANK
     again = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
     if again == SETTLED:
         return OK
-    if left == LEAVES_MUCH and not lenient:
+    if left == LEAVES_MUCH:
         return LOST_RANK
     for l in range(m):
         D[l] /= STRONGER

@@ -39,7 +39,7 @@ def by_both(system, q, v, t=0.37):
     """a, Phi_qᵀ lam of the sweeps, and of [M Phi_qᵀ; Phi_q 0]."""
     work = system.workspace()
     work["q"][:], work["v"][:], work["vp"][:], work["par"][TIME] = q, v, v, t
-    tree_ = ConstrainedTree(work, (OMEGA**2, 2 * XI * OMEGA, 0))
+    tree_ = ConstrainedTree(work, (OMEGA**2, 2 * XI * OMEGA))
     assert tree_.evaluate() == OK
     a, lam = work["a"].copy(), work["lam"][: system.m].copy()
     work.call(EVALUATE)

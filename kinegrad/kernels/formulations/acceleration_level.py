@@ -11,13 +11,20 @@ Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of 
 that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 """
 
-from kinegrad.kernels.constrained import augment_lower, row_weights, solve_near_singular, solve_rows
+from kinegrad.kernels.constrained import (
+    augment_lower,
+    drifted_weights,
+    row_weights,
+    solve_near_singular,
+    solve_rows,
+)
 from kinegrad.kernels.formulations.blocks import observe_state, observe_step
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
+    PROPOSED,
     T_END,
     accepted,
     add_objectives,
@@ -38,12 +45,13 @@ from kinegrad.kernels.table import call
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
 (lam_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
-(L_, d_, r_, x_, y_, w_, z_, D_, Dp_, ease_) = PRODUCTS.viewers(*"T_lu d r x y w z D Dp ease".split())
+(L_, d_, r_, x_, y_, w_, z_, D_, Dp_, ease_, sizes_) = PRODUCTS.viewers(*"T_lu d r x y w z D Dp ease sizes".split())
 (qt_, vt_, weights_, B_) = PRODUCTS.viewers(*"qt vt weights Psi_w".split())
 
 # options: ε, Ω², 2ξΩ, the tolerance of Newton's method; the part of accelerations that ε may let through, or -1 before the
-# first; whether steps are chosen by their errors; the rank of the rows at the start
-COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE, SOFT, CHOSEN, RANK = range(7)
+# first; the rank of the rows at the start
+COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE, SOFT, RANK = range(6)
+ASIDE = 0.7  # of a step with a stage at a singular position
 LET_THROUGH = 1e-5  # part of accelerations that ε may let through, at least
 RATES = N_FUNCTIONS  # place, after those of the set, of a function that leaves a = ap, lam and vp by other means
 
@@ -101,11 +109,12 @@ def accelerations(fn, ctx, m, opts):
     for i in range(n):
         y[i] = -f[i]
     row_weights(M, J, m, n, eps, ease, w, z, D)
+    stronger = drifted_weights(Phi_(ctx), m, eps, z, sizes_(ctx), D)
     augment_lower(M, J, n, D, L)
     status = ldlt(L, d)
     if status != OK:
         return status
-    status = solve_near_singular(M, J, m, n, eps, D, L, d, opts[CHOSEN] != 0.0, y, r, a, lam, w, z)
+    status = solve_near_singular(M, J, m, n, eps, D, L, d, stronger, y, r, a, lam, w, z)
     if status == OK and eps > 0.0:
         status = still_held(M, J, m, n, eps, D, L, d, f, a, lam, opts, w)
     for i in range(n):
@@ -191,6 +200,8 @@ def simulate_rk(
             if accepted(control, h, e, refused):
                 break
             refused = True
+            if status == LOST_RANK:  # a stage fell on a singular position: others will not
+                control[PROPOSED] = ASIDE * h
             if too_small(control):
                 return (status if status != OK else STEP_TOO_SMALL), step
         for o in range(psi.shape[0]):
@@ -247,6 +258,7 @@ def simulate_newmark(
                 for j in range(i + 1):
                     L[i, j] = M[i, j] + K[i, j]
             row_weights(L, J, m, n, eps / k, ease, w, z, D)
+            drifted_weights(Phi, m, eps / k, z, sizes_(ctx), D)
             augment_lower(L, J, n, D, L)
             status = ldlt(L, d)
             if status != OK:

@@ -60,7 +60,7 @@ from kinegrad.kernels.products import STATUS
 from kinegrad.kernels.status import LOST_RANK, NOT_FINITE, OK
 
 # closing: numbers of the rows that the sweeps do not hold; norms: row and first coordinate of those that they do;
-# stab: Ω², 2ξΩ, whether steps are chosen by their errors; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; gap: what the rows still ask for.
+# stab: Ω², 2ξΩ; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; gap: what the rows still ask for.
 # right, row_right; out, row_out: four right-hand sides of the derivatives, and what solves them (REC-14).
 CONSTRAINED = RECURSIVE.extend(
     [("closing", "i8", 1), ("norms", "i8", 2), ("stab", "f8", 1), ("X", "f8", 2), ("L", "f8", 2), ("pivot", "f8", 1)]
@@ -72,9 +72,9 @@ closing_, norms_, stab_, X_, L_, pivot_, gap_, bias_ = CONSTRAINED.viewers(
 )
 right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
 work_, rhs_, col_, row_, row_law_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col row row_law vp ap".split())
-lam_, Phi_, Phi_t_, c_, J_, Phi_z_, ease_ = CONSTRAINED.viewers(*"lam Phi Phi_t c J Phi_z ease".split())
+lam_, Phi_, Phi_t_, c_, J_, Phi_z_, ease_, sizes_ = CONSTRAINED.viewers(*"lam Phi Phi_t c J Phi_z ease sizes".split())
 
-STIFFNESS, DAMPING, LENIENT = range(3)
+STIFFNESS, DAMPING = range(2)
 
 
 @kernel
@@ -130,7 +130,7 @@ def inverse_times_rows(art, J, closing, Y, W, X):
 
 
 @kernel
-def factor_rows(J, closing, ease, strength, X, L, d):
+def factor_rows(J, closing, ease, strength, sizes, X, L, d):
     """Status; the factors of J W Jᵀ + δ in L and d, X being W Jᵀ (REC-12)."""
     m, n = closing.shape[0], X.shape[0]
     for l in range(m):
@@ -140,13 +140,13 @@ def factor_rows(J, closing, ease, strength, X, L, d):
                 for k in range(n):
                     t += J[closing[l], k] * X[k, i]
             L[l, i] = t
-    soften(J, closing, n, strength, L, d)
+    soften(J, closing, n, strength, sizes, L, d)
     return ldlt(L, d)
 
 
 @kernel
-def soften(J, closing, n, strength, S, g):
-    """Add to each diagonal entry of S a δ that lets redundant rows disagree: 1/D of (LIN-6), S_ll in the place of its sum."""
+def soften(J, closing, n, strength, sizes, S, g):
+    """Add to each diagonal entry of S a δ that lets redundant rows disagree: 1/D of (LIN-6, IDX-8), S_ll in the place of its sum."""
     m = S.shape[0]
     widest, largest = 0.0, 0.0
     for l in range(m):
@@ -159,6 +159,10 @@ def soften(J, closing, n, strength, S, g):
     for l in range(m):
         t = real(g[l]) / (NULL * widest) if widest > 0.0 else 0.0
         t = min(1.0, t * t)
+        size = max(real(sizes[closing[l]]), real(g[l]))
+        sizes[closing[l]] = size
+        if size > 0.0:
+            t *= real(g[l]) / size
         s = real(S[l, l])
         if t > 0.0 and s > 0.0:
             S[l, l] += s / (strength * t)
@@ -199,13 +203,15 @@ def close_rows(J, closing, ease, bias, X, L, d, rounds, a, lam, gap):
 
 
 @kernel
-def close_near_singular(J, closing, ease, lenient, bias, X, L, d, a, lam, gap, free):
+def close_near_singular(J, closing, ease, drift, sizes, bias, X, L, d, a, lam, gap, free):
     """Status; a and lam under the rows, with the strengths of `solve_near_singular`; free (n) is scratch."""
-    m, n, strength, left, status = closing.shape[0], a.shape[0], STRENGTH, LEAVES_MUCH, OK
+    m, n, left, status = closing.shape[0], a.shape[0], LEAVES_MUCH, OK
+    weak = min(STRENGTH, 0.1 / drift) if drift > 0.0 else STRENGTH
+    strength = weak
     for k in range(n):
         free[k] = a[k]
     for attempt in range(3):
-        status = factor_rows(J, closing, ease, strength, X, L, d)
+        status = factor_rows(J, closing, ease, strength, sizes, X, L, d)
         if status != OK:
             return status
         for k in range(n):
@@ -218,10 +224,12 @@ def close_near_singular(J, closing, ease, lenient, bias, X, L, d, a, lam, gap, f
             return OK
         if attempt == 0:
             left, strength = now, STRONGER * STRENGTH
+            if strength * drift > 0.1:
+                strength = weak
         else:
-            strength = STRENGTH
-            if left == LEAVES_MUCH and not lenient:
-                return LOST_RANK
+            strength = weak
+        if strength == weak and left == LEAVES_MUCH:
+            return LOST_RANK
     return status
 
 
@@ -242,8 +250,13 @@ def close(ctx):
             t += J[r, k] * v[k]
         bias[l] = c[r] + stab[DAMPING] * t + stab[STIFFNESS] * Phi[r]
     inverse_times_rows(art_(ctx), J, closing, rhs_(ctx), work_(ctx), X)
+    drift = 0.0
+    for l in range(m):
+        s = real(sizes_(ctx)[closing[l]])
+        if s > 0.0:
+            drift = max(drift, abs(real(Phi[closing[l]])) / s**0.5)
     flag_(ctx)[STATUS] = close_near_singular(
-        J, closing, ease_(ctx), stab[LENIENT] != 0.0, bias, X, L, d, a, lam, gap, ap_(ctx)
+        J, closing, ease_(ctx), drift, sizes_(ctx), bias, X, L, d, a, lam, gap, ap_(ctx)
     )
     for i in range(norms.shape[0]):
         k = norms[i, 1]
@@ -280,7 +293,7 @@ def factor(ctx):
     if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
         J, closing, X = Phi_z_(ctx), closing_(ctx), X_(ctx)
         inverse_times_rows(art, J, closing, rhs_(ctx), work_(ctx), X)
-        flag[STATUS] = factor_rows(J, closing, ease_(ctx), STRENGTH, X, L_(ctx), pivot_(ctx))
+        flag[STATUS] = factor_rows(J, closing, ease_(ctx), STRENGTH, sizes_(ctx), X, L_(ctx), pivot_(ctx))
 
 
 @cfunction(what="the sensitivity kernels")
