@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import math
 import os
 import struct
-import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 
-from kinegrad.kernels import store
+from kinegrad.kernels import names, store
+from kinegrad.kernels.folders import elsewhere, remove_unused_folders
+from kinegrad.kernels.notices import tell
 
 JIT: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
-_announced: set[str] = set()
 _loaded: dict = {}  # (function, kinds of arguments) -> address and what is returned
 _lock = threading.RLock()
 _C_FUNCTION, _BYTE = ctypes.CFUNCTYPE(None, ctypes.c_void_p), ctypes.c_char
@@ -78,38 +76,44 @@ class Kernel:
 
     def __init__(self, function, inline: bool):
         self.py_func, self.inline = function, inline
+        self.made_of = "kernel", function, inline
+        self._dispatchers: dict = {}
         functools.update_wrapper(self, function)
-
-    @functools.cached_property
-    def dispatcher(self):
-        """What Numba knows of it."""
-        from kinegrad.kernels import compiler
-
-        return compiler.dispatcher(self.py_func, self.inline)
 
     @property
     def _numba_type_(self):
-        return self.dispatcher._numba_type_
+        from kinegrad.kernels import compiler
+
+        way = compiler.way()
+        if way not in self._dispatchers:
+            self._dispatchers[way] = way.dispatcher(self.py_func, self.inline)
+        return self._dispatchers[way]._numba_type_
 
 
 class Intrinsic:
     """An operation of compiled code; the compiler asks for its type."""
 
     def __init__(self, name: str, parameters):
-        self.name, self.parameters = name, parameters
+        self.made_of = "intrinsic", name, *parameters
+        self._types: dict = {}
 
-    @functools.cached_property
+    @property
     def _numba_type_(self):
         from kinegrad.kernels import compiler
 
-        return compiler.type_of_intrinsic(self.name, self.parameters)
+        way = compiler.way()
+        if way not in self._types:
+            _, name, *parameters = self.made_of
+            self._types[way] = way.type_of_intrinsic(name, parameters)
+        return self._types[way]
 
 
 class CFunction:
     """A function of one context pointer that compiled code calls through its address."""
 
     def __init__(self, function, what: str):
-        self.py_func, self.what = function, what
+        self.py_func = self.made_of = function
+        self.what = what
         functools.update_wrapper(self, function)
 
     @functools.cached_property
@@ -127,7 +131,8 @@ class Entry:
     """A compiled function that takes its arguments from Python as a table of words and leaves its results behind them."""
 
     def __init__(self, function, what: str):
-        self.py_func, self.what = function, what
+        self.py_func = self.made_of = function
+        self.what = what
         self._known: dict = {}
         functools.update_wrapper(self, function)
 
@@ -192,35 +197,28 @@ def _machine_code(function, what: str, kinds) -> tuple[int, str]:
 
 
 def _load(function, what: str, kinds) -> tuple[int, str]:
-    symbol = f"{function.__module__}.{function.__qualname__}"
-    if kinds:
-        symbol += "-" + hashlib.sha256(_spelled(kinds).encode()).hexdigest()[:8]
-    kept = Path(function.__code__.co_filename).is_relative_to(store.SOURCES)  # then the fingerprint tells its edits
-    found = store.read(symbol) if kept else None
+    symbol, keep = names.symbol(function, kinds)
+    if not keep:
+        return _compile(function, what, kinds, symbol, keep)
+    found = store.read(symbol)
     if found is None:
-        from kinegrad.kernels import compiler
-
-        _announce(what)
-        symbol += "" if kept else f"-{len(_loaded)}"
-        found = compiler.compiled(function, kinds, symbol)
-        if kept:
-            store.write(symbol, *found)
+        with store.turn(symbol, lambda: tell(f"another process compiles {what}; waiting for it ...")):
+            found = store.read(symbol)
+            if found is None:
+                return _compile(function, what, kinds, symbol, keep)
     code, returns = found
     return store.load(code, symbol), returns
 
 
-def _spelled(kind) -> str:
-    if isinstance(kind, tuple):
-        return "(" + ",".join(map(_spelled, kind)) + ")"
-    return kind.str if isinstance(kind, np.dtype) else kind.__name__ if isinstance(kind, type) else str(kind)
+def _compile(function, what: str, kinds, symbol: str, keep: bool) -> tuple[int, str]:
+    """Tell on standard error, once for each `what`, that a compilation begins, and do it."""
+    from kinegrad.kernels import compiler
 
-
-def _announce(what: str) -> None:
-    """Tell on standard error, once for each `what`, that a compilation begins."""
-    store.remove_old_folders()
-    if what not in _announced and os.environ.get("KINEGRAD_QUIET", "0") in ("", "0"):
-        print(f"kinegrad: compiling {what}, once per machine (about 10 s) ...", file=sys.stderr, flush=True)
-    _announced.add(what)
+    remove_unused_folders()
+    tell(f"compiling {what}, once per machine (about 10 s) ...")
+    if keep and elsewhere():
+        tell(elsewhere())
+    return compiler.machine_code(function, kinds, symbol, keep)
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------

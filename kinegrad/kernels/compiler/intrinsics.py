@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.np.numpy_support import from_dtype
+from numba import from_dtype, types
 
-from kinegrad.kernels.compiler.lean import WORD, array
+from kinegrad.kernels.compiler.memory import WORD, array
 
 _BYTE = ir.IntType(8).as_pointer()
 
@@ -86,18 +84,24 @@ def call_fortran():
                 if isinstance(kind, types.Array):
                     pointers.append(_data(context, builder, kind, value))
                 else:
-                    where = cgutils.alloca_once(builder, int32)
-                    builder.store(builder.trunc(value, int32), where)
-                    pointers.append(builder.bitcast(where, _BYTE))
-            info = cgutils.alloca_once_value(builder, int32(0))
-            pointers.append(builder.bitcast(info, _BYTE))
+                    pointers.append(_stored(builder, builder.trunc(value, int32)))
+            info = _stored(builder, int32(0))
+            pointers.append(info)
             function = ir.FunctionType(ir.VoidType(), [_BYTE] * len(pointers))
             builder.call(builder.inttoptr(args[0], function.as_pointer()), pointers)
-            return builder.sext(builder.load(info), WORD)
+            return builder.sext(builder.load(builder.bitcast(info, int32.as_pointer())), WORD)
 
         return types.int64(types.int64, arguments), generate
 
     return definition
+
+
+def _stored(builder, value):
+    """The address of a place that holds `value`."""
+    with builder.goto_entry_block():
+        place = builder.alloca(value.type)
+    builder.store(value, place)
+    return builder.bitcast(place, _BYTE)
 
 
 def _data(context, builder, kind, value):

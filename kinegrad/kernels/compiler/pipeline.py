@@ -29,11 +29,14 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
+from numba.core.typing.templates import make_intrinsic_template
 from numba.core.untyped_passes import FixupArgs, GenericRewrites, IRProcessing, ReconstructSSA, TranslateByteCode
 from numba.extending import register_model
 
+from kinegrad.kernels.compiler.definitions import definition_of
 from kinegrad.kernels.compiler.lean import attribute, implementation
 from kinegrad.kernels.compiler.objects import Codegen
+from kinegrad.kernels.compiler.words import numba_type
 from kinegrad.kernels.compiler.wrapper import add_wrapper
 
 # Without the runtime there is no reference counting, and an allocation in a kernel is an error when it compiles.
@@ -240,9 +243,16 @@ def dispatcher(function, inline: bool) -> Dispatcher:
     return Dispatcher(py_func=function, targetoptions={**_OPTIONS, "forceinline": inline}, pipeline_class=Compiler)
 
 
+def type_of_intrinsic(name: str, parameters):
+    """Numba's type of an operation."""
+    definition = definition_of(name, parameters)
+    return types.Function(make_intrinsic_template(definition, definition, name))
+
+
 @global_compiler_lock
-def object_code(function, arguments, by_table: bool, symbol: str) -> tuple[bytes, str]:
+def object_code(function, kinds, symbol: str) -> tuple[bytes, str]:
     """Object code with the C function `symbol` around a compiled `function`, and the types of what it returns."""
+    arguments = (types.int64,) if kinds is None else tuple(map(numba_type, kinds))
     flags = Flags()
     _TARGET.options.parse_as_flags(flags, _OPTIONS)
     flags.no_compile = True
@@ -257,5 +267,5 @@ def object_code(function, arguments, by_table: bool, symbol: str) -> tuple[bytes
             {},
             pipeline_class=Compiler,
         )
-        returns = add_wrapper(result.target_context, result.library, result.fndesc, by_table, symbol)
+        returns = add_wrapper(result.target_context, result.library, result.fndesc, kinds is not None, symbol)
         return result.library.object_code(symbol), returns
