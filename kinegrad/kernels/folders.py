@@ -15,6 +15,8 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from kinegrad.kernels import checks
+
 SOURCES = Path(__file__).parent
 _DAYS_KEPT = 90  # since a folder was last used
 _BYTES_KEPT = 500_000_000  # in all folders together; one with everything compiled has about 5 million
@@ -39,7 +41,7 @@ def fingerprint() -> str:
 
     versions = [installed(name) for name in ("numba", "llvmlite", "numpy")]
     machine = [platform.python_version(), platform.machine(), get_host_cpu_name(), get_host_cpu_features().flatten()]
-    digest = hashlib.sha256(" ".join(versions + machine).encode())
+    digest = hashlib.sha256(" ".join([*versions, *machine, f"checks {checks.ON}"]).encode())
     for path in sorted(SOURCES.rglob("*.py")):
         text = path.read_bytes()
         digest.update(f"\n{path.relative_to(SOURCES).as_posix()} {len(text)}\n".encode())

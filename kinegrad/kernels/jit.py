@@ -16,11 +16,12 @@ import threading
 
 import numpy as np
 
-from kinegrad.kernels import names, store
+from kinegrad.kernels import checks, names, store
 from kinegrad.kernels.folders import elsewhere, remove_unused_folders
 from kinegrad.kernels.notices import tell
 
 JIT: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+PLAIN: bool = os.environ.get("KINEGRAD_COMPILER", "") == "plain"
 
 _loaded: dict = {}  # (function, kinds of arguments) -> address and what is returned
 _lock = threading.RLock()
@@ -71,41 +72,45 @@ def intrinsic(name: str, *parameters):
     return Intrinsic(name, parameters)
 
 
-class Kernel:
-    """A function that compiled code calls; the compiler asks for its type."""
+class _Compiled:
+    """What compiled code calls: the compiler, in the way it goes, asks for its type."""
+
+    def __init__(self):
+        self._made: dict = {}
+
+    @property
+    def _numba_type_(self):
+        from kinegrad.kernels import compiler
+
+        way = compiler.way()
+        if way not in self._made:  # it has to live as long as its type
+            self._made[way] = self._make(way)
+        return self._made[way]._numba_type_
+
+
+class Kernel(_Compiled):
+    """A function that compiled code calls."""
 
     def __init__(self, function, inline: bool):
+        super().__init__()
         self.py_func, self.inline = function, inline
         self.made_of = "kernel", function, inline
-        self._dispatchers: dict = {}
         functools.update_wrapper(self, function)
 
-    @property
-    def _numba_type_(self):
-        from kinegrad.kernels import compiler
-
-        way = compiler.way()
-        if way not in self._dispatchers:
-            self._dispatchers[way] = way.dispatcher(self.py_func, self.inline)
-        return self._dispatchers[way]._numba_type_
+    def _make(self, way):
+        return way.dispatcher(self.py_func, self.inline)
 
 
-class Intrinsic:
-    """An operation of compiled code; the compiler asks for its type."""
+class Intrinsic(_Compiled):
+    """An operation of compiled code."""
 
     def __init__(self, name: str, parameters):
+        super().__init__()
+        self.name, self.parameters = name, parameters
         self.made_of = "intrinsic", name, *parameters
-        self._types: dict = {}
 
-    @property
-    def _numba_type_(self):
-        from kinegrad.kernels import compiler
-
-        way = compiler.way()
-        if way not in self._types:
-            _, name, *parameters = self.made_of
-            self._types[way] = way.type_of_intrinsic(name, parameters)
-        return self._types[way]
+    def _make(self, way):
+        return way.operation(self.name, self.parameters)
 
 
 class CFunction:
@@ -124,7 +129,7 @@ class CFunction:
     @functools.cached_property
     def from_python(self):
         """The same for Python: a function of the pointer."""
-        return _C_FUNCTION(self.address)
+        return _from_python(self.address)
 
 
 class Entry:
@@ -142,7 +147,7 @@ class Entry:
         if kinds not in self._known:
             address, returns = _machine_code(self.py_func, self.what, kinds)
             words = struct.Struct("".join("d" if isinstance(value, float) else "q" for value in values))
-            self._known[kinds] = _C_FUNCTION(address), words, returns
+            self._known[kinds] = _from_python(address), words, returns
         function, words, returns = self._known[kinds]
         table = bytearray(words.size + 8 * len(returns))
         words.pack_into(table, 0, *values)
@@ -185,6 +190,12 @@ def _address(array) -> int:
     return ctypes.addressof(_BYTE.from_buffer(array)) if array.flags.writeable else array.ctypes.data
 
 
+def _from_python(address: int):
+    """The C function at an address, for Python."""
+    function = _C_FUNCTION(address)
+    return checks.checked(function) if checks.ON else function
+
+
 def _machine_code(function, what: str, kinds) -> tuple[int, str]:
     """Address of a C function ``void(int64)`` that runs `function`, and the types of what it returns.
 
@@ -198,27 +209,33 @@ def _machine_code(function, what: str, kinds) -> tuple[int, str]:
 
 def _load(function, what: str, kinds) -> tuple[int, str]:
     symbol, keep = names.symbol(function, kinds)
-    if not keep:
-        return _compile(function, what, kinds, symbol, keep)
-    found = store.read(symbol)
-    if found is None:
-        with store.turn(symbol, lambda: tell(f"another process compiles {what}; waiting for it ...")):
-            found = store.read(symbol)
-            if found is None:
-                return _compile(function, what, kinds, symbol, keep)
+    keep = keep and not PLAIN
+    found = store.read(symbol) if keep else None
+    return _compile(function, what, kinds, symbol, keep) if found is None else _loaded_from(found, symbol)
+
+
+def _loaded_from(found: tuple[bytes, str], symbol: str) -> tuple[int, str]:
     code, returns = found
     return store.load(code, symbol), returns
 
 
 def _compile(function, what: str, kinds, symbol: str, keep: bool) -> tuple[int, str]:
-    """Tell on standard error, once for each `what`, that a compilation begins, and do it."""
+    """Compile, and tell so on standard error, once for each `what`; or wait for another process that does."""
     from kinegrad.kernels import compiler
 
+    notice = compiler.way().NOTICE
+    if not (keep and compiler.way().KEEPS):
+        tell(notice.format(what))
+        return compiler.machine_code(function, kinds, symbol)
     remove_unused_folders()
-    tell(f"compiling {what}, once per machine (about 10 s) ...")
-    if keep and elsewhere():
-        tell(elsewhere())
-    return compiler.machine_code(function, kinds, symbol, keep)
+    with store.turn(symbol, lambda: tell(f"another process compiles {what}; waiting for it ...")):
+        found = store.read(symbol)
+        if found is not None:
+            return _loaded_from(found, symbol)
+        tell(notice.format(what))
+        if elsewhere():
+            tell(elsewhere())
+        return compiler.machine_code(function, kinds, symbol, keep=True)
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------

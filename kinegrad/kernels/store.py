@@ -11,11 +11,12 @@ import contextlib
 import functools
 import hashlib
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from kinegrad.kernels import checks
 from kinegrad.kernels.folders import cache_folder, chosen_folder, fingerprint
 
 _LONGEST_WAIT = 120.0  # seconds for another process that compiles
@@ -51,13 +52,13 @@ def write(name: str, code: bytes, returns: str) -> None:
         return
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)  # it may have been deleted meanwhile
-        handle, temporary = tempfile.mkstemp(dir=folder)
+        temporary = folder / f"{name}.{os.getpid()}-{secrets.token_hex(4)}"
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:  # as readable for others as this user's files are
                 file.write(f"{_digest(name, code, returns)} {returns}\n".encode() + code)
             os.replace(temporary, folder / f"{name}.o")
         except BaseException:
-            os.remove(temporary)
+            temporary.unlink(missing_ok=True)
             raise
 
 
@@ -116,6 +117,7 @@ def load(code: bytes, symbol: str) -> int:
     from llvmlite.binding import ObjectFileRef
 
     if symbol not in _addresses:
+        checks.prepare()
         engine = _engine()
         engine.add_object_file(ObjectFileRef.from_data(code))
         engine.finalize_object()

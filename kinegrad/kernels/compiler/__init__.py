@@ -7,8 +7,9 @@ which takes over where the first cannot be set up: Numba's inner parts change wi
 from __future__ import annotations
 
 from kinegrad.errors import KinegradError
-from kinegrad.kernels import store
+from kinegrad.kernels import checks, store
 from kinegrad.kernels.compiler import versions
+from kinegrad.kernels.jit import PLAIN
 from kinegrad.kernels.notices import tell
 
 _way = None
@@ -21,7 +22,7 @@ def way():
     return _way
 
 
-def machine_code(function, kinds, symbol: str, keep: bool) -> tuple[int, str]:
+def machine_code(function, kinds, symbol: str, keep: bool = False) -> tuple[int, str]:
     """Address of a C function ``void(int64)`` that runs `function`, and what it returns (see `kinegrad.kernels.jit`).
 
     Object code gets the name `symbol` and, with `keep`, is written for other processes.
@@ -32,24 +33,20 @@ def machine_code(function, kinds, symbol: str, keep: bool) -> tuple[int, str]:
     except Exception as error:
         if _works():
             raise  # the fault is in the function
-        if not _is_pipeline(chosen):
+        if not chosen.KEEPS:
             raise KinegradError(_no_way(error)) from error
-        _take_plain(error)
-    return machine_code(function, kinds, symbol, keep)
+        _take_plain(_in_words(error))
+    return machine_code(function, kinds, symbol)
 
 
-def _compile(function, kinds, symbol: str, keep: bool) -> tuple[int, str]:
-    if not _is_pipeline(_way):
+def _compile(function, kinds, symbol: str, keep: bool = False) -> tuple[int, str]:
+    if not _way.KEEPS:
         return _way.machine_code(function, kinds)
     code, returns = _way.object_code(function, kinds, symbol)
     address = store.load(code, symbol)
     if keep:
         store.write(symbol, code, returns)
     return address, returns
-
-
-def _is_pipeline(module) -> bool:
-    return module.__name__.endswith(".pipeline")
 
 
 def _choose() -> None:
@@ -59,10 +56,13 @@ def _choose() -> None:
         import numba  # noqa: F401
     except Exception as error:
         raise KinegradError(_no_way(error)) from error
+    if PLAIN:
+        _take_plain("KINEGRAD_COMPILER=plain asks not to")
+        return
     try:
         from kinegrad.kernels.compiler import pipeline
     except Exception as error:
-        _take_plain(error)
+        _take_plain(_in_words(error))
         return
     _way = pipeline
     if versions.is_tried():
@@ -75,23 +75,27 @@ def _choose() -> None:
         _take_plain("a small trial failed")
 
 
-def _take_plain(reason) -> None:
+def _take_plain(reason: str) -> None:
+    global _way
+    if checks.ON:
+        raise KinegradError(
+            f"The checked mode (KINEGRAD_CHECK=1) cannot be set up with {versions.told()}: {reason}. Try: {versions.remedy()}."
+        )
     from kinegrad.kernels.compiler import plain
 
-    global _way
     _way = plain
     tell(
-        f"the compiler cannot be set up with {versions.told()}: {_in_words(reason)}. Numba's own takes over, which compiles "
-        f"in every process and runs slower; better: {versions.remedy()}"
+        f"the compiler is not set up with {versions.told()}: {reason}. Numba's own takes over, which compiles in every process "
+        f"and runs slower; better: {versions.remedy()}"
     )
 
 
 def _works() -> bool:
     """Whether the way taken can compile at all."""
-    from kinegrad.kernels.compiler import probe
-
     try:
-        return probe.works(lambda function, kinds: _compile(function, kinds, "kinegrad_probe", False))
+        from kinegrad.kernels.compiler import probe
+
+        return probe.works(lambda function, kinds: _compile(function, kinds, "kinegrad_probe"))
     except Exception:
         return False
 
@@ -103,7 +107,5 @@ def _no_way(error: Exception) -> str:
     )
 
 
-def _in_words(reason) -> str:
-    if not isinstance(reason, Exception):
-        return reason
-    return f"{type(reason).__name__}, {' '.join(str(reason).split())[:200]}"
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}, {' '.join(str(error).split())[:200]}"

@@ -6,6 +6,7 @@ import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
 
+from kinegrad.kernels.compiler.bounds import check_call, check_function
 from kinegrad.kernels.compiler.memory import WORD, array
 
 _BYTE = ir.IntType(8).as_pointer()
@@ -16,8 +17,10 @@ def call():
 
     def definition(typing, address, ctx):
         def generate(context, builder, signature, args):
+            check_function(context, builder, args[0])
             function = ir.FunctionType(ir.VoidType(), [WORD])
             builder.call(builder.inttoptr(args[0], function.as_pointer()), [args[1]])
+            check_call(context, builder)
             return context.get_dummy_value()
 
         return types.void(types.int64, types.int64), generate
@@ -45,6 +48,7 @@ def call_law():
 
     def definition(typing, address, x, exact, y):
         def generate(context, builder, signature, args):
+            check_function(context, builder, args[0])
             data = [_data(context, builder, signature.args[k], args[k]) for k in (1, 3)]
             function = ir.FunctionType(ir.VoidType(), [_BYTE, WORD, _BYTE])
             builder.call(builder.inttoptr(args[0], function.as_pointer()), [data[0], args[2], data[1]])

@@ -12,6 +12,7 @@ import operator
 from llvmlite import ir
 from numba import types
 
+from kinegrad.kernels.compiler.bounds import check_index
 from kinegrad.kernels.compiler.memory import WORD
 
 
@@ -49,12 +50,15 @@ def _pointer(context, builder, signature, args):
     array, index = signature.args[:2]
     model = context.data_model_manager[array]
     data = builder.extract_value(args[0], model.get_field_position("data"))
-    if not isinstance(index, types.BaseTuple):
-        return builder.gep(data, [context.cast(builder, args[1], index, types.intp)])
     shape = builder.extract_value(args[0], model.get_field_position("shape"))
+    if not isinstance(index, types.BaseTuple):
+        place = context.cast(builder, args[1], index, types.intp)
+        check_index(context, builder, place, builder.extract_value(shape, 0), 0)
+        return builder.gep(data, [place])
     place = None
     for k, kind in enumerate(index.types):
         i = context.cast(builder, builder.extract_value(args[1], k), kind, types.intp)
+        check_index(context, builder, i, builder.extract_value(shape, k), k)
         place = i if place is None else builder.add(builder.mul(place, builder.extract_value(shape, k)), i)
     return builder.gep(data, [place])
 

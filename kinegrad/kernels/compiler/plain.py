@@ -13,6 +13,9 @@ from numba.extending import intrinsic
 from kinegrad.kernels.compiler.definitions import definition_of
 from kinegrad.kernels.compiler.words import Table, count, numba_type, returned
 
+NOTICE = "compiling {}, in this process alone (about half a minute) ..."
+KEEPS = False
+
 _OPTIONS = {"error_model": "numpy"}
 _C_FUNCTION = "void(int64)"
 _made: list = []  # machine code lives as long as the object of its function
@@ -23,14 +26,14 @@ def dispatcher(function, inline: bool):
     return numba.njit(function, forceinline=inline, **_OPTIONS)
 
 
-def type_of_intrinsic(name: str, parameters):
-    """Numba's type of an operation: that of a kernel around it."""
-    operation = intrinsic(definition_of(name, parameters))
+def operation(name: str, parameters):
+    """An operation of kernels, as a kernel around it."""
+    made = intrinsic(definition_of(name, parameters))
 
     def run(*arguments):
-        return operation(*arguments)
+        return made(*arguments)
 
-    return dispatcher(run, True)._numba_type_
+    return dispatcher(run, True)
 
 
 def machine_code(function, kinds) -> tuple[int, str]:

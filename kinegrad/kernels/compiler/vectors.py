@@ -8,6 +8,8 @@ from llvmlite import ir
 from numba import TypingError, types
 from numba.extending import lower_builtin, models, register_model, type_callable
 
+from kinegrad.kernels.compiler.bounds import check_index
+
 _INDEX = ir.IntType(32)
 
 
@@ -68,7 +70,10 @@ _arithmetic(operator.mul, "fmul")
 def _place(context, builder, kind, vector, matrix, i, j):
     """Pointer to lanes in row i of a matrix, from column j on."""
     matrix = context.make_array(kind)(context, builder, matrix)
-    columns = builder.extract_value(matrix.shape, 1)
+    rows, columns = (builder.extract_value(matrix.shape, axis) for axis in (0, 1))
+    check_index(context, builder, i, rows, 0)
+    check_index(context, builder, j, columns, 1)
+    check_index(context, builder, builder.add(j, j.type(vector.count - 1)), columns, 1)
     first = builder.gep(matrix.data, [builder.add(builder.mul(i, columns), j)])
     return builder.bitcast(first, vector.as_pointer())
 

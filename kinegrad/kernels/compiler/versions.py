@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kinegrad.kernels.folders import installed
+from kinegrad.kernels import folders
 
 TRIED = ("0.61.0", "0.61.2", "0.65.1", "0.68.1")
 """All tests, or a simulation with both gradients, gave the same numbers with each; the bounds of pyproject.toml follow."""
@@ -17,7 +17,7 @@ def release(version: str) -> tuple[int, ...]:
 
 def is_tried() -> bool:
     """Whether the Numba installed is of a release among those tried, or between them."""
-    return release(TRIED[0]) <= release(installed("numba")) <= release(TRIED[-1])
+    return release(TRIED[0]) <= release(folders.installed("numba")) <= release(TRIED[-1])
 
 
 def remedy() -> str:
@@ -28,4 +28,4 @@ def remedy() -> str:
 
 def told() -> str:
     """Which Numba there is, and which were tried."""
-    return f"Numba {installed('numba')} (tried: {', '.join(TRIED)})"
+    return f"Numba {folders.installed('numba')} (tried: {', '.join(TRIED)})"

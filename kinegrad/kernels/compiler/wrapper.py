@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from kinegrad.kernels.compiler.bounds import note_error
 from kinegrad.kernels.compiler.memory import WORD
 from kinegrad.kernels.compiler.words import Table, returned
 
@@ -20,7 +21,8 @@ def add_wrapper(context, library, description, by_table: bool, symbol: str) -> s
     table = Table(context, builder, function.args[0])
     kinds, result = description.argtypes, description.restype
     arguments = [table.take(kind) for kind in kinds] if by_table else [function.args[0]]
-    _, value = context.call_conv.call_function(builder, callee, result, kinds, arguments)
+    status, value = context.call_conv.call_function(builder, callee, result, kinds, arguments)
+    note_error(context, builder, status, symbol)
     table.give(result, value)
     builder.ret_void()
     library.add_ir_module(module)
