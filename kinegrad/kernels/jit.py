@@ -16,12 +16,12 @@ import threading
 
 import numpy as np
 
+from kinegrad.errors import KinegradError
 from kinegrad.kernels import checks, names, store
 from kinegrad.kernels.folders import elsewhere, remove_unused_folders
 from kinegrad.kernels.notices import tell
 
 JIT: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
-PLAIN: bool = os.environ.get("KINEGRAD_COMPILER", "") == "plain"
 
 _loaded: dict = {}  # (function, kinds of arguments) -> address and what is returned
 _lock = threading.RLock()
@@ -209,9 +209,20 @@ def _machine_code(function, what: str, kinds) -> tuple[int, str]:
 
 def _load(function, what: str, kinds) -> tuple[int, str]:
     symbol, keep = names.symbol(function, kinds)
-    keep = keep and not PLAIN
+    keep = keep and not plain_is_asked()
     found = store.read(symbol) if keep else None
     return _compile(function, what, kinds, symbol, keep) if found is None else _loaded_from(found, symbol)
+
+
+@functools.cache
+def plain_is_asked() -> bool:
+    """Whether Numba's own compiler is to be used (see `kinegrad.kernels.compiler`)."""
+    asked = os.environ.get("KINEGRAD_COMPILER", "")
+    if asked not in ("", "plain"):
+        raise KinegradError(
+            f"KINEGRAD_COMPILER is {asked!r}; set it to 'plain' for Numba's own compiler, or leave it out."
+        )
+    return asked == "plain"
 
 
 def _loaded_from(found: tuple[bytes, str], symbol: str) -> tuple[int, str]:

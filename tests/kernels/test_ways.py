@@ -1,6 +1,9 @@
 """Where the compiler cannot be set up, Numba's own takes over, and a sentence tells the versions."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -139,6 +142,21 @@ def test_a_numba_that_cannot_be_imported_is_a_sentence(mini):
     assert re.fullmatch(
         rf"{TOLD} cannot compile on this machine: ModuleNotFoundError, .*; or set NUMBA_DISABLE_JIT=1, .*", out
     )
+
+
+def test_the_command_line_tells_it_and_ends_with_2(tmp_path):
+    model = Path(__file__).parents[2] / "examples" / "five_bar" / "model.yaml"
+    source = f"import sys; sys.modules['numba'] = None; from kinegrad.cli import main; main(['run', {str(model)!r}])"
+    env = {k: v for k, v in os.environ.items() if not k.startswith("KINEGRAD_") and k != "NUMBA_DISABLE_JIT"}
+    env["NUMBA_CACHE_DIR"] = str(tmp_path)
+    done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(rf"{TOLD} cannot compile on this machine: .*\n", done.stderr)
+
+
+def test_a_compiler_that_does_not_exist_is_refused(mini):
+    out, _ = mini.run(f"try: {USE}\nexcept Exception as error: print(error)", KINEGRAD_COMPILER="planar")
+    assert out == "KINEGRAD_COMPILER is 'planar'; set it to 'plain' for Numba's own compiler, or leave it out."
 
 
 def test_the_bounds_of_the_package_are_the_versions_tried():

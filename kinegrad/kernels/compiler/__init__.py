@@ -9,7 +9,7 @@ from __future__ import annotations
 from kinegrad.errors import KinegradError
 from kinegrad.kernels import checks, store
 from kinegrad.kernels.compiler import versions
-from kinegrad.kernels.jit import PLAIN
+from kinegrad.kernels.jit import plain_is_asked
 from kinegrad.kernels.notices import tell
 
 _way = None
@@ -56,7 +56,7 @@ def _choose() -> None:
         import numba  # noqa: F401
     except Exception as error:
         raise KinegradError(_no_way(error)) from error
-    if PLAIN:
+    if plain_is_asked():
         _take_plain("KINEGRAD_COMPILER=plain asks not to")
         return
     try:
