@@ -19,16 +19,19 @@ def measure(repeats: int) -> None:
     """Print processor seconds of the first simulation, direct gradient and adjoint, and microseconds a step."""
     import kinegrad as kg
 
-    system = kg.joint(kg.Model.from_yaml(MODEL))
+    def run(t_end=0.01):
+        return kg.simulate(kg.joint(kg.Model.from_yaml(MODEL)), t_end=t_end)
+
     seconds = []
     for use in (
-        lambda: kg.simulate(system, t_end=0.01),
-        lambda: kg.gradient(kg.simulate(system, t_end=0.01), method="direct"),
-        lambda: kg.gradient(kg.simulate(system, t_end=0.01), method="discrete-adjoint"),
+        run,
+        lambda: kg.gradient(run(), method="direct"),
+        lambda: kg.gradient(run(), method="discrete-adjoint"),
     ):
         start = time.process_time()
         use()
         seconds.append(time.process_time() - start)
+    system = run().system
     steps = []
     for _ in range(repeats):
         start = time.thread_time()
