@@ -19,7 +19,7 @@ from kinegrad.kernels import checks
 
 SOURCES = Path(__file__).parent
 _DAYS_KEPT = 90  # since a folder was last used
-_BYTES_KEPT = 500_000_000  # in all folders together; one with everything compiled has about 5 million
+_BYTES_KEPT = 500_000_000  # in all folders together; one with everything compiled has about 3 million
 
 
 def installed(distribution: str) -> str:

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -52,7 +51,7 @@ def write(name: str, code: bytes, returns: str) -> None:
         return
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)  # it may have been deleted meanwhile
-        temporary = folder / f"{name}.{os.getpid()}-{secrets.token_hex(4)}"
+        temporary = folder / f"{name}.{os.getpid()}-{os.urandom(4).hex()}"
         try:
             with temporary.open("xb") as file:  # as readable for others as this user's files are
                 file.write(f"{_digest(name, code, returns)} {returns}\n".encode() + code)
