@@ -119,7 +119,7 @@ def test_a_full_disk_leaves_no_half_files(mini):
 def test_eight_processes_at_once_compile_each_function_once(mini):
     count = (
         "from mini import compiler; made = compiler.machine_code; done = []\n"
-        "compiler.machine_code = lambda *a: (done.append(1), made(*a))[1]\n"
+        "compiler.machine_code = lambda *a, **k: (done.append(1), made(*a, **k))[1]\n"
     )
     outputs = [finished(p) for p in [mini.start(f"{count}{USE}; print(len(done))") for _ in range(8)]]
     assert {out.splitlines()[0] for out, _ in outputs} == {RIGHT}
