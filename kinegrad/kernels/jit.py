@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import math
 import os
 import struct
-import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 
-from kinegrad.kernels import store
+from kinegrad.errors import KinegradError
+from kinegrad.kernels import checks, names, store
+from kinegrad.kernels.folders import elsewhere, remove_unused_folders
+from kinegrad.kernels.notices import tell
 
 JIT: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
-_announced: set[str] = set()
 _loaded: dict = {}  # (function, kinds of arguments) -> address and what is returned
 _lock = threading.RLock()
 _C_FUNCTION, _BYTE = ctypes.CFUNCTYPE(None, ctypes.c_void_p), ctypes.c_char
@@ -73,43 +72,53 @@ def intrinsic(name: str, *parameters):
     return Intrinsic(name, parameters)
 
 
-class Kernel:
-    """A function that compiled code calls; the compiler asks for its type."""
+class _Compiled:
+    """What compiled code calls: the compiler, in the way it goes, asks for its type."""
 
-    def __init__(self, function, inline: bool):
-        self.py_func, self.inline = function, inline
-        functools.update_wrapper(self, function)
-
-    @functools.cached_property
-    def dispatcher(self):
-        """What Numba knows of it."""
-        from kinegrad.kernels import compiler
-
-        return compiler.dispatcher(self.py_func, self.inline)
+    def __init__(self):
+        self._made: dict = {}
 
     @property
     def _numba_type_(self):
-        return self.dispatcher._numba_type_
-
-
-class Intrinsic:
-    """An operation of compiled code; the compiler asks for its type."""
-
-    def __init__(self, name: str, parameters):
-        self.name, self.parameters = name, parameters
-
-    @functools.cached_property
-    def _numba_type_(self):
         from kinegrad.kernels import compiler
 
-        return compiler.type_of_intrinsic(self.name, self.parameters)
+        way = compiler.way()
+        if way not in self._made:  # it has to live as long as its type
+            self._made[way] = self._make(way)
+        return self._made[way]._numba_type_
+
+
+class Kernel(_Compiled):
+    """A function that compiled code calls."""
+
+    def __init__(self, function, inline: bool):
+        super().__init__()
+        self.py_func, self.inline = function, inline
+        self.made_of = "kernel", function, inline
+        functools.update_wrapper(self, function)
+
+    def _make(self, way):
+        return way.dispatcher(self.py_func, self.inline)
+
+
+class Intrinsic(_Compiled):
+    """An operation of compiled code."""
+
+    def __init__(self, name: str, parameters):
+        super().__init__()
+        self.name, self.parameters = name, parameters
+        self.made_of = "intrinsic", name, *parameters
+
+    def _make(self, way):
+        return way.operation(self.name, self.parameters)
 
 
 class CFunction:
     """A function of one context pointer that compiled code calls through its address."""
 
     def __init__(self, function, what: str):
-        self.py_func, self.what = function, what
+        self.py_func = self.made_of = function
+        self.what = what
         functools.update_wrapper(self, function)
 
     @functools.cached_property
@@ -120,14 +129,15 @@ class CFunction:
     @functools.cached_property
     def from_python(self):
         """The same for Python: a function of the pointer."""
-        return _C_FUNCTION(self.address)
+        return _from_python(self.address)
 
 
 class Entry:
     """A compiled function that takes its arguments from Python as a table of words and leaves its results behind them."""
 
     def __init__(self, function, what: str):
-        self.py_func, self.what = function, what
+        self.py_func = self.made_of = function
+        self.what = what
         self._known: dict = {}
         functools.update_wrapper(self, function)
 
@@ -137,7 +147,7 @@ class Entry:
         if kinds not in self._known:
             address, returns = _machine_code(self.py_func, self.what, kinds)
             words = struct.Struct("".join("d" if isinstance(value, float) else "q" for value in values))
-            self._known[kinds] = _C_FUNCTION(address), words, returns
+            self._known[kinds] = _from_python(address), words, returns
         function, words, returns = self._known[kinds]
         table = bytearray(words.size + 8 * len(returns))
         words.pack_into(table, 0, *values)
@@ -180,6 +190,12 @@ def _address(array) -> int:
     return ctypes.addressof(_BYTE.from_buffer(array)) if array.flags.writeable else array.ctypes.data
 
 
+def _from_python(address: int):
+    """The C function at an address, for Python."""
+    function = _C_FUNCTION(address)
+    return checks.checked(function) if checks.ON else function
+
+
 def _machine_code(function, what: str, kinds) -> tuple[int, str]:
     """Address of a C function ``void(int64)`` that runs `function`, and the types of what it returns.
 
@@ -192,35 +208,45 @@ def _machine_code(function, what: str, kinds) -> tuple[int, str]:
 
 
 def _load(function, what: str, kinds) -> tuple[int, str]:
-    symbol = f"{function.__module__}.{function.__qualname__}"
-    if kinds:
-        symbol += "-" + hashlib.sha256(_spelled(kinds).encode()).hexdigest()[:8]
-    kept = Path(function.__code__.co_filename).is_relative_to(store.SOURCES)  # then the fingerprint tells its edits
-    found = store.read(symbol) if kept else None
-    if found is None:
-        from kinegrad.kernels import compiler
+    symbol, keep = names.symbol(function, kinds)
+    keep = keep and not plain_is_asked()
+    found = store.read(symbol) if keep else None
+    return _compile(function, what, kinds, symbol, keep) if found is None else _loaded_from(found, symbol)
 
-        _announce(what)
-        symbol += "" if kept else f"-{len(_loaded)}"
-        found = compiler.compiled(function, kinds, symbol)
-        if kept:
-            store.write(symbol, *found)
+
+@functools.cache
+def plain_is_asked() -> bool:
+    """Whether Numba's own compiler is to be used (see `kinegrad.kernels.compiler`)."""
+    asked = os.environ.get("KINEGRAD_COMPILER", "")
+    if asked not in ("", "plain"):
+        raise KinegradError(
+            f"KINEGRAD_COMPILER is {asked!r}; set it to 'plain' for Numba's own compiler, or leave it out."
+        )
+    return asked == "plain"
+
+
+def _loaded_from(found: tuple[bytes, str], symbol: str) -> tuple[int, str]:
     code, returns = found
     return store.load(code, symbol), returns
 
 
-def _spelled(kind) -> str:
-    if isinstance(kind, tuple):
-        return "(" + ",".join(map(_spelled, kind)) + ")"
-    return kind.str if isinstance(kind, np.dtype) else kind.__name__ if isinstance(kind, type) else str(kind)
+def _compile(function, what: str, kinds, symbol: str, keep: bool) -> tuple[int, str]:
+    """Compile, and tell so on standard error, once for each `what`; or wait for another process that does."""
+    from kinegrad.kernels import compiler
 
-
-def _announce(what: str) -> None:
-    """Tell on standard error, once for each `what`, that a compilation begins."""
-    store.remove_old_folders()
-    if what not in _announced and os.environ.get("KINEGRAD_QUIET", "0") in ("", "0"):
-        print(f"kinegrad: compiling {what}, once per machine (about 10 s) ...", file=sys.stderr, flush=True)
-    _announced.add(what)
+    notice = compiler.way().NOTICE
+    if not (keep and compiler.way().KEEPS):
+        tell(notice.format(what))
+        return compiler.machine_code(function, kinds, symbol)
+    remove_unused_folders()
+    with store.turn(symbol, lambda: tell(f"another process compiles {what}; waiting for it ...")):
+        found = store.read(symbol)
+        if found is not None:
+            return _loaded_from(found, symbol)
+        tell(notice.format(what))
+        if elsewhere():
+            tell(elsewhere())
+        return compiler.machine_code(function, kinds, symbol, keep=True)
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------

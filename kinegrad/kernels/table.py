@@ -29,6 +29,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from kinegrad.kernels import checks
 from kinegrad.kernels.jit import JIT, intrinsic
 
 _WORDS = 4  # an array in the table: its address and up to three extents
@@ -203,7 +204,7 @@ class Context:
     """
 
     def __init__(self, arrays, words: np.ndarray):
-        self.arrays = tuple(arrays)
+        self.arrays = tuple(arrays if JIT or not checks.ON else (a.view(checks.Guarded) for a in arrays))
         self.calls = None
         self._words = words
 

@@ -1,5 +1,3 @@
-import os
-import re
 import shutil
 import subprocess
 import sys
@@ -7,75 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mini_package import HELPER, NUMBA_IS_THERE, USE, notices
 from numpy.testing import assert_allclose
 
-from kinegrad.kernels import jit, store
+from kinegrad.kernels import jit
 from kinegrad.kernels.jit import JIT, absolute, atan2, entry, real, record, sqrt, tanh
 from kinegrad.kernels.status import WORDS
-
-MAIN = """
-from mini.jit import cfunction, entry
-from mini.helper import twice
-
-@entry(what="the mini package")
-def run(x):
-    return twice(x)
-
-@entry(what="the mini package")
-def run_again(x):
-    return twice(x) + 1.0
-
-@cfunction(what="a C function")
-def nothing(ctx):
-    pass
-"""
-HELPER = """
-from mini.jit import kernel
-
-@kernel
-def twice(x):
-    return 2.0 * x
-"""
-USE = "from mini.main import *; print(run(3.0), run_again(3.0), nothing.address > 0)"
-NUMBA_IS_THERE = "; import sys; print('numba' in sys.modules)"
-
-
-class Mini:
-    """A package with its own copy of the decorators and of the compiler, used in processes of its own."""
-
-    def __init__(self, folder: Path):
-        self.folder, self.package, self.cache = folder, folder / "mini", folder / "cache"
-        shutil.copytree(
-            store.SOURCES / "compiler", self.package / "compiler", ignore=shutil.ignore_patterns("__pycache__")
-        )
-        for name in ("jit", "store", "lapack"):
-            shutil.copy(store.SOURCES / f"{name}.py", self.package)
-        for path in self.package.rglob("*.py"):
-            path.write_text(path.read_text().replace("kinegrad.kernels", "mini"))
-        self.write("__init__", "")
-        self.write("main", MAIN)
-        self.write("helper", HELPER)
-
-    def write(self, module: str, source: str):
-        (self.package / f"{module}.py").write_text(source)
-
-    def run(self, source: str = USE, **variables: str):
-        env = {k: v for k, v in os.environ.items() if k not in ("NUMBA_DISABLE_JIT", "KINEGRAD_QUIET")}
-        env |= {"NUMBA_CACHE_DIR": str(self.cache), "PYTHONPATH": str(self.folder)} | variables
-        done = subprocess.run(
-            [sys.executable, "-B", "-c", source], env=env, cwd=self.folder, capture_output=True, text=True, timeout=300
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip(), done.stderr
-
-
-@pytest.fixture
-def mini(tmp_path):
-    return Mini(tmp_path)
-
-
-def notices(stderr: str) -> list[str]:
-    return re.findall(r"kinegrad: compiling (.*), once per machine", stderr)
 
 
 def test_notice_once_on_a_miss_none_on_a_hit_and_an_edited_helper_is_seen(mini):
@@ -87,38 +22,10 @@ def test_notice_once_on_a_miss_none_on_a_hit_and_an_edited_helper_is_seen(mini):
     out, err = mini.run()
     assert (out, err) == ("6.0 7.0 True", "")
 
-    old = mini.cache / "kinegrad-0123456789abcdef"
-    older = mini.cache / "kinegrad-fedcba9876543210"
-    foreign = mini.cache / "kinegrad-notes"
-    for folder, age in ((old, 1e8), (older, 2e8), (foreign, 3e8)):
-        folder.mkdir()
-        os.utime(folder, (1.7e9 - age, 1.7e9 - age))
     mini.write("helper", HELPER.replace("2.0", "5.0"))
     out, err = mini.run()
     assert out == "15.0 16.0 True"
     assert notices(err) == ["the mini package", "a C function"]
-    assert old.exists()
-    assert foreign.exists()
-    assert not older.exists()
-    assert len([*mini.cache.glob("kinegrad-*")]) == 4
-
-
-def test_quiet_and_a_temporary_cache_when_the_folder_cannot_be_written(mini):
-    (mini.folder / "file").touch()
-    show = USE + "; from mini import store; print(store.cache_folder())"
-    variables = {"NUMBA_CACHE_DIR": str(mini.folder / "file" / "cache"), "TMPDIR": str(mini.folder)}
-    out, err = mini.run(show, KINEGRAD_QUIET="1", **variables)
-    first, folder = out.splitlines()
-    assert (first, err) == ("6.0 7.0 True", "")
-    assert Path(folder).is_relative_to(mini.folder)
-    assert len([*Path(folder).glob("*.o")]) == 3
-
-
-def test_default_folder_is_the_users_cache(mini):
-    show = "from mini import store; print(store.cache_folder())"
-    out, _ = mini.run(show, NUMBA_CACHE_DIR="", XDG_CACHE_HOME=str(mini.folder / "xdg"))
-    assert re.fullmatch(r"kinegrad-[0-9a-f]{16}", Path(out).name)
-    assert Path(out).parent == mini.folder / "xdg" / "kinegrad"
 
 
 def test_importing_kernels_compiles_nothing(mini):
@@ -131,19 +38,6 @@ def test_importing_kernels_compiles_nothing(mini):
 def test_a_process_that_finds_its_code_needs_no_numba(mini):
     assert mini.run(USE + NUMBA_IS_THERE)[0] == "6.0 7.0 True\nTrue"
     assert mini.run(USE + NUMBA_IS_THERE)[0] == "6.0 7.0 True\nFalse"
-
-
-@pytest.mark.parametrize(
-    "damage", [lambda code: code[:-100], lambda code: b"", lambda code: code[:200] + b"x" + code[201:]]
-)
-def test_a_damaged_file_is_compiled_anew(mini, damage):
-    mini.run()
-    for path in mini.cache.rglob("*.o"):
-        path.write_bytes(damage(path.read_bytes()))
-    out, err = mini.run()
-    assert out == "6.0 7.0 True"
-    assert notices(err) == ["the mini package", "a C function"]
-    assert mini.run() == ("6.0 7.0 True", "")
 
 
 def test_kept_code_finds_lapack_wherever_it_is(mini):
@@ -179,7 +73,7 @@ def test_a_warm_simulation_imports_neither_numba_nor_scipy():
 
 
 def test_the_fingerprint_counts_every_source_and_its_name(mini):
-    show = "from mini import store; print(store.fingerprint())"
+    show = "from mini import folders; print(folders.fingerprint())"
     seen = {mini.run(show)[0]}
     mini.write("helper", HELPER + "\n")
     seen.add(mini.run(show)[0])

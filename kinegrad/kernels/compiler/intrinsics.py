@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.np.numpy_support import from_dtype
+from numba import from_dtype, types
 
-from kinegrad.kernels.compiler.lean import WORD, array
+from kinegrad.kernels.compiler.bounds import check_call, check_function
+from kinegrad.kernels.compiler.memory import WORD, array
 
 _BYTE = ir.IntType(8).as_pointer()
 
@@ -18,8 +17,10 @@ def call():
 
     def definition(typing, address, ctx):
         def generate(context, builder, signature, args):
+            check_function(context, builder, args[0])
             function = ir.FunctionType(ir.VoidType(), [WORD])
             builder.call(builder.inttoptr(args[0], function.as_pointer()), [args[1]])
+            check_call(context, builder)
             return context.get_dummy_value()
 
         return types.void(types.int64, types.int64), generate
@@ -47,6 +48,7 @@ def call_law():
 
     def definition(typing, address, x, exact, y):
         def generate(context, builder, signature, args):
+            check_function(context, builder, args[0])
             data = [_data(context, builder, signature.args[k], args[k]) for k in (1, 3)]
             function = ir.FunctionType(ir.VoidType(), [_BYTE, WORD, _BYTE])
             builder.call(builder.inttoptr(args[0], function.as_pointer()), [data[0], args[2], data[1]])
@@ -86,18 +88,24 @@ def call_fortran():
                 if isinstance(kind, types.Array):
                     pointers.append(_data(context, builder, kind, value))
                 else:
-                    where = cgutils.alloca_once(builder, int32)
-                    builder.store(builder.trunc(value, int32), where)
-                    pointers.append(builder.bitcast(where, _BYTE))
-            info = cgutils.alloca_once_value(builder, int32(0))
-            pointers.append(builder.bitcast(info, _BYTE))
+                    pointers.append(_stored(builder, builder.trunc(value, int32)))
+            info = _stored(builder, int32(0))
+            pointers.append(info)
             function = ir.FunctionType(ir.VoidType(), [_BYTE] * len(pointers))
             builder.call(builder.inttoptr(args[0], function.as_pointer()), pointers)
-            return builder.sext(builder.load(info), WORD)
+            return builder.sext(builder.load(builder.bitcast(info, int32.as_pointer())), WORD)
 
         return types.int64(types.int64, arguments), generate
 
     return definition
+
+
+def _stored(builder, value):
+    """The address of a place that holds `value`."""
+    with builder.goto_entry_block():
+        place = builder.alloca(value.type)
+    builder.store(value, place)
+    return builder.bitcast(place, _BYTE)
 
 
 def _data(context, builder, kind, value):

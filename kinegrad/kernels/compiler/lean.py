@@ -12,38 +12,8 @@ import operator
 from llvmlite import ir
 from numba import types
 
-WORD = ir.IntType(64)
-
-
-def array(context, builder, kind, words):
-    """An array, kept by rows, that owns nothing, of words: its address and its extents."""
-    model, layout = context.data_model_manager[kind], context.get_value_type(kind)
-    size = WORD(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
-    strides = [size]
-    for extent in reversed(words[2:]):
-        strides.insert(0, builder.mul(strides[0], extent))
-    items = words[1]
-    for extent in words[2:]:
-        items = builder.mul(items, extent)
-    place = model.get_field_position("data")
-    parts = {
-        "nitems": items,
-        "itemsize": size,
-        "data": builder.inttoptr(words[0], layout.elements[place]),
-        "shape": _list(builder, words[1:]),
-        "strides": _list(builder, strides),
-    }
-    made = ir.Constant(layout, None)
-    for name, value in parts.items():
-        made = builder.insert_value(made, value, model.get_field_position(name))
-    return made
-
-
-def _list(builder, words):
-    made = ir.Constant(ir.ArrayType(WORD, len(words)), None)
-    for k, word in enumerate(words):
-        made = builder.insert_value(made, word, k)
-    return made
+from kinegrad.kernels.compiler.bounds import check_index
+from kinegrad.kernels.compiler.memory import WORD
 
 
 def attribute(kind, name: str):
@@ -80,12 +50,15 @@ def _pointer(context, builder, signature, args):
     array, index = signature.args[:2]
     model = context.data_model_manager[array]
     data = builder.extract_value(args[0], model.get_field_position("data"))
-    if not isinstance(index, types.BaseTuple):
-        return builder.gep(data, [context.cast(builder, args[1], index, types.intp)])
     shape = builder.extract_value(args[0], model.get_field_position("shape"))
+    if not isinstance(index, types.BaseTuple):
+        place = context.cast(builder, args[1], index, types.intp)
+        check_index(context, builder, place, builder.extract_value(shape, 0), 0)
+        return builder.gep(data, [place])
     place = None
     for k, kind in enumerate(index.types):
         i = context.cast(builder, builder.extract_value(args[1], k), kind, types.intp)
+        check_index(context, builder, i, builder.extract_value(shape, k), k)
         place = i if place is None else builder.add(builder.mul(place, builder.extract_value(shape, k)), i)
     return builder.gep(data, [place])
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from llvmlite import binding
 from numba.core.codegen import CPUCodeLibrary, JITCPUCodegen
 
+from kinegrad.kernels import checks
+
 
 class Library(CPUCodeLibrary):
     """LLVM code of one function, kept as it is to be linked into whole C functions."""
@@ -33,7 +35,7 @@ class Library(CPUCodeLibrary):
         for function in module.functions:
             if not function.is_declaration and function.name != symbol:
                 function.linkage = binding.Linkage.internal
-        options = binding.create_pipeline_tuning_options(speed_level=3)
+        options = binding.create_pipeline_tuning_options(speed_level=1 if checks.ON else 3)
         options.loop_vectorization, options.slp_vectorization = False, True
         builder = binding.create_pass_builder(self._codegen._tm, options)
         builder.getModulePassManager().run(module, builder)

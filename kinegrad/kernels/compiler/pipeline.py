@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from functools import cached_property
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 
 from numba import types
 from numba.core.compiler import CompilerBase, Flags, compile_extra
@@ -29,12 +29,20 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
+from numba.core.typing.templates import make_intrinsic_template
 from numba.core.untyped_passes import FixupArgs, GenericRewrites, IRProcessing, ReconstructSSA, TranslateByteCode
 from numba.extending import register_model
 
+from kinegrad.kernels import checks
+from kinegrad.kernels.compiler.bounds import check_rows
+from kinegrad.kernels.compiler.definitions import definition_of
 from kinegrad.kernels.compiler.lean import attribute, implementation
 from kinegrad.kernels.compiler.objects import Codegen
+from kinegrad.kernels.compiler.words import numba_type
 from kinegrad.kernels.compiler.wrapper import add_wrapper
+
+NOTICE = "compiling {}, once per machine (about 10 s) ..."
+KEEPS = True
 
 # Without the runtime there is no reference counting, and an allocation in a kernel is an error when it compiles.
 _OPTIONS = {
@@ -43,6 +51,7 @@ _OPTIONS = {
     "_nrt": False,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
+    "boundscheck": checks.ON,
 }
 
 
@@ -128,8 +137,12 @@ class _Context(CPUContext):
     def get_function(self, function, signature, **options):
         lower = implementation(function, signature)
         if lower is None:
-            return super().get_function(function, signature, **options)
+            return self._with_checks(super().get_function(function, signature, **options), function, signature)
         return lambda builder, args, loc=None: lower(self, builder, signature, args)
+
+    def _with_checks(self, found, function, signature):
+        lower = check_rows(found, function, signature)
+        return found if lower is found else lambda builder, args, loc=None: lower(self, builder, args)
 
     def get_getattr(self, kind, name):
         return attribute(kind, name) or super().get_getattr(kind, name)
@@ -175,10 +188,18 @@ class _Lower(Lower):
             return self.builder.alloca(lltype, name=name)
 
 
+class _CheckedLower(_Lower):
+    """Lowering that tells checks where they are."""
+
+    def lower_inst(self, inst):
+        self.context.line = inst.loc.line
+        super().lower_inst(inst)
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Lowering(NativeLowering):
     _name = "kinegrad_lowering"
-    lowering_class = _Lower
+    lowering_class = _CheckedLower if checks.ON else _Lower
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -240,9 +261,16 @@ def dispatcher(function, inline: bool) -> Dispatcher:
     return Dispatcher(py_func=function, targetoptions={**_OPTIONS, "forceinline": inline}, pipeline_class=Compiler)
 
 
+def operation(name: str, parameters):
+    """An operation of kernels."""
+    definition = definition_of(name, parameters)
+    return SimpleNamespace(_numba_type_=types.Function(make_intrinsic_template(definition, definition, name)))
+
+
 @global_compiler_lock
-def object_code(function, arguments, by_table: bool, symbol: str) -> tuple[bytes, str]:
+def object_code(function, kinds, symbol: str) -> tuple[bytes, str]:
     """Object code with the C function `symbol` around a compiled `function`, and the types of what it returns."""
+    arguments = (types.int64,) if kinds is None else tuple(map(numba_type, kinds))
     flags = Flags()
     _TARGET.options.parse_as_flags(flags, _OPTIONS)
     flags.no_compile = True
@@ -257,5 +285,5 @@ def object_code(function, arguments, by_table: bool, symbol: str) -> tuple[bytes
             {},
             pipeline_class=Compiler,
         )
-        returns = add_wrapper(result.target_context, result.library, result.fndesc, by_table, symbol)
+        returns = add_wrapper(result.target_context, result.library, result.fndesc, kinds is not None, symbol)
         return result.library.object_code(symbol), returns

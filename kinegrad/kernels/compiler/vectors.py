@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 
 from llvmlite import ir
-from numba import types
-from numba.core.errors import TypingError
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin, models, register_model
+from numba import TypingError, types
+from numba.extending import lower_builtin, models, register_model, type_callable
+
+from kinegrad.kernels.compiler.bounds import check_index
 
 _INDEX = ir.IntType(32)
 
@@ -40,12 +40,14 @@ def _spread(builder, vector, value):
 def _arithmetic(op, name):
     """Teach the compiler one operator."""
 
-    @infer_global(op)
-    class _Template(AbstractTemplate):
-        def generic(self, args, kws):
-            lanes = [a for a in args if isinstance(a, Lanes)]
-            if len(args) == 2 and lanes and all(a in (lanes[0], types.float64) for a in args):
-                return signature(lanes[0], *args)
+    @type_callable(op)
+    def _result(context):
+        def typer(a, b):
+            lanes = [kind for kind in (a, b) if isinstance(kind, Lanes)]
+            if lanes and all(kind in (lanes[0], types.float64) for kind in (a, b)):
+                return lanes[0]
+
+        return typer
 
     def lower(context, builder, sig, args):
         vector = sig.return_type.vector
@@ -68,7 +70,10 @@ _arithmetic(operator.mul, "fmul")
 def _place(context, builder, kind, vector, matrix, i, j):
     """Pointer to lanes in row i of a matrix, from column j on."""
     matrix = context.make_array(kind)(context, builder, matrix)
-    columns = builder.extract_value(matrix.shape, 1)
+    rows, columns = (builder.extract_value(matrix.shape, axis) for axis in (0, 1))
+    check_index(context, builder, i, rows, 0)
+    check_index(context, builder, j, columns, 1)
+    check_index(context, builder, builder.add(j, j.type(vector.count - 1)), columns, 1)
     first = builder.gep(matrix.data, [builder.add(builder.mul(i, columns), j)])
     return builder.bitcast(first, vector.as_pointer())
 
