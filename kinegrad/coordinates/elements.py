@@ -421,7 +421,17 @@ class Elements:
             0.5 * (-(p[3] * o[0]) + p[0] * o[1] + p[1] * o[2]),
             0.5 * (p[2] * o[0] - p[1] * o[1] + p[0] * o[2]),
         ]
-        k, sign = euler(name)
+        try:
+            k, sign = euler(name)
+        except KeyError:
+            kind = self.model.joints[name].type
+            raise ModelError(
+                Problem(
+                    f"joint {name!r} ({kind}) is cut, so its rotation is no coordinate, and degrees_of_freedom cannot give it; cut "
+                    "another joint of its loop.",
+                    path,
+                )
+            ) from None
         largest = int(np.argmax(np.abs(s.current(p))))
         for i in range(4):
             g = sign if i else 1.0

@@ -17,7 +17,7 @@ from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT
 POSITIONS = 3
 # keys of a row that number markers
 OPERANDS = {COINCIDENCE: ("i", "j"), DOT: ("i", "j", "k"), DISTANCE: ("j", "k")}
-NULL = 1e-13  # of the largest entry
+NULL = 1e-13  # of the largest entry, or of the largest coordinate of a marker, whose differences make entries
 
 
 def without_null_rows(system: System) -> System:
@@ -28,10 +28,11 @@ def without_null_rows(system: System) -> System:
     rng = np.random.default_rng(0)
     largest = np.zeros(system.m)
     work["flag"][FREEDOMS] = 0
-    scale = max(1.0, float(np.abs(work["s"]).max()))
+    scale = 0.0
     for _ in range(POSITIONS):
         work["q"][:] = rng.uniform(-1.5, 1.5, system.n)
         work.call(POSITION)
+        scale = max(scale, *(float(np.abs(x).max(initial=0.0)) for x in (work["J"][: system.m], work["mk"]["x"])))
         largest = np.maximum(largest, np.abs(work["J"][: system.m]).max(axis=1))
     keep = ~(largest <= NULL * scale)
     if keep.all():

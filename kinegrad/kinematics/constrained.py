@@ -79,5 +79,5 @@ def _inverse(A):
         inverse = np.linalg.inv(scaled)
     except np.linalg.LinAlgError:
         return None
-    condition = np.abs(scaled).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max()
+    condition = np.abs(scaled).sum(axis=1).max(initial=0.0) * np.abs(inverse).sum(axis=1).max(initial=0.0)
     return inverse / np.outer(size, size) if condition < 1.0 / TINY else None

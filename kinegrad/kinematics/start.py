@@ -34,9 +34,11 @@ from kinegrad.kinematics.decoupled import MANY, null_space, solved_by_blocks
 from kinegrad.kinematics.facing import turn, turned_over
 
 RANK_TOLERANCE = 1e-9
+UNLIKE = 1e3  # sizes of rows, or of columns, this far apart are made alike before a rank is counted
+NO_SIZE = 1e-13  # part of the largest entry that is rounding
 MOST_SUGGESTED = 3  # degrees of freedom, to a model that gives too few
 POSITION_TOLERANCE = 1e-13
-ACCEPTED = 1e-9  # a residual above this is not assembled
+ACCEPTED = 1e-9  # a residual above this, in a mechanism of size 1, is not assembled
 MAX_ITERATIONS = 60
 
 
@@ -49,6 +51,31 @@ def least_squares(A, B):
 
 
 def _least_squares(A, B):
+    rows, columns = scales(A)
+    X, rank = _solved(A if rows is None else rows[:, None] * A * columns, B if rows is None else rows[:, None] * B)
+    return (X if rows is None else columns[:, None] * X), rank
+
+
+def scales(A) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
+    """Factors of rows and columns that make the largest entry of each about 1; None where they are alike already (LIN-7).
+
+    The factors of the transpose are the same, exchanged: a solution with it stays the transpose of a solution.
+    """
+    size = np.abs(A.real)
+    if not size.size or not size.any() or not np.isfinite(size).all():
+        return None, None
+    sides = size.max(axis=1), size.max(axis=0)
+    if all(side.max() < UNLIKE * side[side > 0.0].min() for side in sides):
+        return None, None
+    rows, columns = np.ones(len(A)), np.ones(A.shape[1])
+    for _ in range(4):
+        now = rows[:, None] * size * columns
+        for factors, side in ((rows, now.max(axis=1)), (columns, now.max(axis=0))):
+            factors /= np.sqrt(np.where(side > NO_SIZE * now.max(), side, 1.0))
+    return rows, columns
+
+
+def _solved(A, B):
     if np.iscomplexobj(A) or np.iscomplexobj(B):
         from kinegrad.kernels.linalg import least_squares as solve  # by plain transposes: complex steps pass through
 
@@ -160,32 +187,39 @@ def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str
     return iterations
 
 
+def _sizes(system: System, work: Workspace, rows: int) -> np.ndarray:
+    """How much the rows change when coordinates change by 1, or by the size of the mechanism if they are lengths."""
+    x = work["mk"]["x"].real
+    size = np.abs(x - x.mean(axis=0)).max() if x.size else 1.0
+    moves = np.where(system.lengths, size or 1.0, 1.0)
+    sizes = np.abs(work["J"][:rows].real) @ moves
+    return np.where(sizes > NO_SIZE * sizes.max(initial=0.0), sizes, 1.0)
+
+
 def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
-    """Newton's method with step halving."""
+    """Newton's method with step halving; residuals are judged by the sizes of their rows (KIN-1)."""
     residual, polished = _residual(system, work, z0), False
     for iteration in range(MAX_ITERATIONS):
         if not np.isfinite(residual).all():
             raise AssemblyError(_not_assembled(system, residual, iteration, when))
         step, _ = least_squares(work["J"][: len(residual)], -residual)
-        q = work["q"].copy()
-        size, factor = np.linalg.norm(residual.real), 1.0
+        q, sizes = work["q"].copy(), _sizes(system, work, len(residual))
+        size, factor = np.linalg.norm(residual.real / sizes), 1.0
         while True:
             work["q"][:] = q + factor * step
             trial = _residual(system, work, z0)
-            if np.linalg.norm(trial.real) <= max(size, 1e-12) or factor < 1e-3:
+            if np.linalg.norm(trial.real / sizes) <= max(size, 1e-12) or factor < 1e-3:
                 break
             factor *= 0.5
-        residual = trial
-        small = (
-            np.abs(step).max() < POSITION_TOLERANCE * max(1.0, np.abs(q).max()) or np.linalg.norm(residual.real) < 1e-15
-        )
-        if polished or (small and np.abs(residual.real).max() < ACCEPTED):
+        residual, off = trial, np.abs(trial.real / sizes).max()
+        small = np.abs(step).max() < POSITION_TOLERANCE * max(1.0, np.abs(q).max()) or off < 1e-15
+        if polished or (small and off < ACCEPTED):
             if polished or not np.iscomplexobj(residual):
                 return iteration + 1
             polished = True  # a complex step needs one more round than its real part
-        if factor < 1e-3 and np.abs(residual.real).max() > ACCEPTED:
+        if factor < 1e-3 and off > ACCEPTED:
             break
-    if np.abs(residual.real).max() > ACCEPTED:
+    if off > ACCEPTED:
         raise AssemblyError(_not_assembled(system, residual, iteration + 1, when))
     return iteration + 1
 
@@ -250,8 +284,9 @@ def solve_velocity(system: System, work: Workspace) -> None:
     right[system.m :] += _targets(system, work, "velocity")
     v = refined(work["J"], right)
     residual = work["J"] @ v - right
-    worst = int(np.abs(residual.real).argmax()) if len(residual) else 0
-    if len(residual) and np.abs(residual[worst].real) > 1e-8 * max(1.0, np.abs(v).max()):
+    sizes = np.maximum(_sizes(system, work, len(residual)), np.abs(work["J"].real) @ np.abs(v.real))
+    worst = int(np.abs(residual.real / sizes).argmax()) if len(residual) else 0
+    if len(residual) and np.abs(residual[worst].real) > 1e-8 * sizes[worst]:
         names = [*system.row_names, *(f.name for f in system.freedoms)]
         raise AssemblyError(
             f"No starting velocities satisfy all constraints: {names[worst]!r} is off by {abs(residual[worst]):.3g}. "
