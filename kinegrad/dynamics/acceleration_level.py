@@ -9,7 +9,6 @@ from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
 
-
 NULL = 1e-9  # part of the longest row below which a row is none
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
 

@@ -25,16 +25,17 @@ STRENGTH = 1e8  # of a row against the inertia that it moves
 LEAST = 1e-2  # of a row against the largest inertia: where one is moved that is none but for rounding
 NULL = 1e-16  # part of the largest |J_l|² below which a row fades: rounding has moved it off zero
 DROWNS = 1e10  # strength of a row at which one round still leaves six digits of T
-ENOUGH = 1e-13  # of a solution: what further rounds would change
+ENOUGH = 1e-15  # of a solution: what further rounds would change
 MOST_ROUNDS = 40
 FEWEST_ROUNDS = 3
-STRONGER = 1e4  # times the strength: where rows are about to lose rank
+STRONGER = 1e4  # times the strength, at most: where rows are about to lose rank
+WORTH = 4.0  # a factor of the strength below which another attempt is not made
 SLOW = 0.25  # square of the factor by which a round must shrink the change
 SETTLED, LEAVES_LITTLE, LEAVES_MUCH = range(3)
 FEW_ROUNDS = 10
 # squares of changes, against that of the solution: of one that is rounding, of one that is if it no longer shrinks, and of
 # one that may be left when rounds end
-SMALLEST, ROUNDED, BEARABLE = 1e-30, 1e-18, 1e-8
+SMALLEST, ROUNDED, BEARABLE = 1e-30, 1e-18, 1e-14
 
 
 @kernel
@@ -78,7 +79,7 @@ def row_weights(T, J, m, n, eps, ease, w, g, D):
 
 @kernel
 def drifted_weights(Phi, m, eps, g, sizes, D):
-    """Weights D of `row_weights` made weaker where positions have drifted; whether they could be stronger  (IDX-8).
+    """A factor by which they could be stronger; weights D of `row_weights` made weaker where positions have drifted  (IDX-8).
 
     Rows see a direction by σ, in which drift moves the branches of a singular position apart by the root of itself: nearer than
     that nothing is held, and the motion goes on by its momentum.  g: |J_l|²; sizes: the largest so far, in which σ is measured.
@@ -90,9 +91,9 @@ def drifted_weights(Phi, m, eps, g, sizes, D):
             drift = max(drift, abs(real(Phi[l])) / real(sizes[l]) ** 0.5)
     strength = min(STRENGTH, 0.1 / drift) if drift > 0.0 else STRENGTH
     for l in range(m):
-        if real(sizes[l]) > 0.0 and not (eps > 0.0 and real(D[l]) * eps >= 1.0):
+        if real(sizes[l]) > 0.0 and real(D[l]) * eps < 0.99:
             D[l] *= strength / STRENGTH * real(g[l]) / real(sizes[l])
-    return STRONGER * STRENGTH * drift <= 0.1
+    return min(STRONGER, 0.1 / (drift * strength)) if drift > 0.0 else STRONGER
 
 
 @kernel
@@ -195,11 +196,11 @@ def solve_near_singular(T, J, m, n, eps, D, A, d, stronger, r1, r2, x, y, w, z):
     left = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
     if left == SETTLED:
         return OK
-    if not stronger:
+    if stronger < WORTH:
         solve_rows(T, J, m, n, eps, D, A, d, FEWEST_ROUNDS, r1, r2, x, y, w, z)
         return OK if left == LEAVES_LITTLE else LOST_RANK
     for l in range(m):
-        t = STRONGER * D[l]
+        t = stronger * D[l]
         D[l] = t if t * eps <= 1.0 else 1.0 / eps
     augment_lower(T, J, n, D, A)
     status = ldlt(A, d)
@@ -211,7 +212,7 @@ def solve_near_singular(T, J, m, n, eps, D, A, d, stronger, r1, r2, x, y, w, z):
     if left == LEAVES_MUCH:
         return LOST_RANK
     for l in range(m):
-        D[l] /= STRONGER
+        D[l] /= stronger
     augment_lower(T, J, n, D, A)
     status = ldlt(A, d)
     solve_rows(T, J, m, n, eps, D, A, d, FEWEST_ROUNDS, r1, r2, x, y, w, z)

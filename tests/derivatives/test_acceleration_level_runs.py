@@ -135,7 +135,7 @@ def by_complex_step(case: Case) -> dict:
     system = case.system()
     columns = []
     for direction in system.directions(labels_of(system, case.wrt)):
-        motion = case.run(system, 0.0, 12, s=system.s + 1j * H * direction)
+        motion = case.run(system, 0.0, 16, s=system.s + 1j * H * direction)
         columns.append([value.imag / H for value in motion.objectives.values()])
     values = [float(value.real) for value in motion.objectives.values()]
     return {"objectives": values, "gradient": np.array(columns).T.tolist(), "steps": motion.hs.tolist()}

@@ -120,7 +120,7 @@ def test_a_row_that_moves_an_inertia_of_rounding_is_held_all_the_same():
 def test_a_row_that_rounding_moved_off_zero_has_no_weight_to_speak_of():
     T, J = np.eye(3), np.array([[1.0, 0, 0], [0, 1e-13, 0]])
     D = weights(T, J)[1]
-    assert D[1] * J[1, 1] ** 2 < 1e-15
+    assert D[1] * J[1, 1] ** 2 < 1e-11
     assert_allclose(in_python.row_weights(T, J, 0.0, 1.0), D, rtol=1e-14)
 
 

@@ -18,6 +18,7 @@ from kinegrad.kernels.constrained import (
     SLOW,
     STRENGTH,
     STRONGER,
+    WORTH,
     settled,
 )
 from kinegrad.kernels.elements.laws import scalar_values
@@ -225,6 +226,8 @@ def close_near_singular(J, closing, ease, drift, sizes, bias, X, L, d, a, lam, g
         if attempt == 0:
             left, strength = now, STRONGER * STRENGTH
             if strength * drift > 0.1:
+                strength = 0.1 / drift
+            if strength < WORTH * weak:
                 strength = weak
         else:
             strength = weak
