@@ -427,8 +427,8 @@ class Elements:
             kind = self.model.joints[name].type
             raise ModelError(
                 Problem(
-                    f"joint {name!r} ({kind}) is cut, so its rotation is no coordinate, and degrees_of_freedom cannot give it; cut "
-                    "another joint of its loop.",
+                    f"joint {name!r} ({kind}) is cut, so its rotation is no coordinate, and degrees_of_freedom cannot give it; "
+                    "cut another joint of its loop.",
                     path,
                 )
             ) from None

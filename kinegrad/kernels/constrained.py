@@ -25,7 +25,7 @@ STRENGTH = 1e8  # of a row against the inertia that it moves
 LEAST = 1e-2  # of a row against the largest inertia: where one is moved that is none but for rounding
 NULL = 1e-16  # part of the largest |J_l|² below which a row fades: rounding has moved it off zero
 DROWNS = 1e10  # strength of a row at which one round still leaves six digits of T
-ENOUGH = 1e-15  # of a solution: what further rounds would change
+ENOUGH, ENOUGH_OF_DERIVATIVES = 1e-15, 1e-13  # of a solution: what further rounds would change
 MOST_ROUNDS = 40
 FEWEST_ROUNDS = 3
 STRONGER = 1e4  # times the strength, at most: where rows are about to lose rank
@@ -78,6 +78,19 @@ def row_weights(T, J, m, n, eps, ease, w, g, D):
 
 
 @kernel
+def soft_weights(m, eps, ease, g, D, Dp):
+    """True if one round is as good as many; Dp = D, or 1/ε where that is at most 100 times as large  (LIN-6)."""
+    one, limit = eps > 0.0, STRENGTH / DROWNS
+    for l in range(m):
+        Dp[l] = D[l]
+        if eps > 0.0 and real(ease[l]) >= 0.0 and (limit <= real(D[l]) * eps or not real(g[l]) > 0.0):
+            Dp[l] = 1.0 / eps
+        else:
+            one = False
+    return one or m == 0
+
+
+@kernel
 def drifted_weights(Phi, m, eps, g, sizes, D):
     """A factor by which they could be stronger; weights D of `row_weights` made weaker where positions have drifted  (IDX-8).
 
@@ -125,14 +138,14 @@ def augment_lower(T, J, n, D, A):
 
 
 @kernel
-def settled(k, e, last, size):
+def settled(k, e, last, size, enough):
     """Whether round k, which changed a solution of this size by e after `last`, leaves nothing for the next one.
 
     All three are squares, of plain norms or of norms weighted by T: the first sees what is light, the second what is heavy.
     """
     if k == 0:
         return False
-    if e * e <= ENOUGH * ENOUGH * last * size or e <= SMALLEST * size:
+    if e * e <= enough * enough * last * size or e <= SMALLEST * size:
         return True
     return e > 0.25 * last and e <= ROUNDED * size
 
@@ -178,7 +191,7 @@ def solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z):
             y[l] = D[l] * s if k == 0 else y[l] + D[l] * s
         if k == 0:
             size, size_w = e, e_w
-        if settled(k, e, last, size) and settled(k, e_w, last_w, size_w):
+        if settled(k, e, last, size, ENOUGH) and settled(k, e_w, last_w, size_w, ENOUGH):
             return SETTLED
         if k > 1 and (e > SLOW * last or e_w > SLOW * last_w):
             break
@@ -190,8 +203,8 @@ def solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z):
 def solve_near_singular(T, J, m, n, eps, D, A, d, stronger, r1, r2, x, y, w, z):
     """Status; x, y as by `solve_rows`, also where rows lose rank: directions that they hardly see need stronger weights.
 
-    What even those, or where none stronger are allowed these, do not see is left out if it was little; otherwise the rows ask for
-    motions that they no longer determine.  A, d, D are overwritten.
+    What even those, or where none stronger are allowed these, do not see is left out if it was little; otherwise the rows ask
+    for motions that they no longer determine.  A, d, D are overwritten.
     """
     left = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
     if left == SETTLED:
@@ -243,7 +256,6 @@ def rounds4(T, B, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
     """`kkt_solve4` with two sorts of rows: [T Bᵀ; G −ε], T and the factors of T + BᵀDG in A taken transposed if asked."""
     m = B.shape[0]
     last, size = spread4(0.0), spread4(0.0)
-    last_w, size_w = spread4(0.0), spread4(0.0)
     for k in range(MOST_ROUNDS):
         for i in range(n):
             put4(W, i, get4(R1, i))
@@ -266,21 +278,24 @@ def rounds4(T, B, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
             lu_solve_transposed4(A, pivots, W)
         else:
             lu_solve4(A, pivots, W)
-        e, e_w = spread4(0.0), spread4(0.0)
-        for i in range(n):
-            w = get4(W, i)
-            put4(X, i, w if k == 0 else axpy4(1.0, w, get4(X, i)))
-            t = w * w
-            e = e + t
-            e_w = axpy4(abs(real(T[i, i])), t, e_w)
+        e = spread4(0.0)
+        if k == 0:
+            for i in range(n):
+                put4(X, i, get4(W, i))
+        else:
+            size = spread4(0.0)
+            for i in range(n):
+                w = get4(W, i)
+                x = get4(X, i) + w
+                put4(X, i, x)
+                e = w * w + e
+                size = x * x + size
         for l in range(m):
             r = mul4(D[l], times4(G, l, n, W, mul4(-1.0, get4(Z, l))))
             put4(Y, l, r if k == 0 else axpy4(1.0, r, get4(Y, l)))
-        if k == 0:
-            size, size_w = e, e_w
-        if settled4(k, e, last, size) and settled4(k, e_w, last_w, size_w):
+        if k > 0 and settled4(k, e, size if k == 1 else last, size):
             return k + 1
-        last, last_w = e, e_w
+        last = e
     return -MOST_ROUNDS
 
 
@@ -289,7 +304,7 @@ def settled4(k, e, last, size):
     """`settled` for four columns."""
     done = k > 0
     for c in range(4):
-        done = done and settled(k, real(lane(e, c)), real(lane(last, c)), real(lane(size, c)))
+        done = done and settled(k, real(lane(e, c)), real(lane(last, c)), real(lane(size, c)), ENOUGH_OF_DERIVATIVES)
     return done
 
 

@@ -23,8 +23,8 @@ from kinegrad.kernels.table import Layout
 EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION = range(7)
 N_FUNCTIONS = 7
 
-# par: numbers a formulation hands over, the last one the largest coordinate of a marker at the start; flag: integers, among them
-# the status a function leaves.
+# par: numbers a formulation hands over, the last one the largest coordinate of a marker at the start; flag: integers, among
+# them the status a function leaves.
 TIME, WK, WC, WEIGHT, EXTENT = range(5)
 FREEDOMS, OBJECTIVE, STATUS, AT_POSITION = range(4)
 N_PAR, N_FLAG = 5, 4

@@ -33,7 +33,7 @@ def row_ease(T, J):
     inverse = _inverse((T + J.T @ (D[:, None] * J)).real)
     if inverse is None:
         return ease
-    held = np.clip(D * np.einsum("li,ij,lj->l", J.real, inverse, J.real, optimize=True), 1e-16, 1.0)
+    held = np.clip(D * ((J.real @ inverse) * J.real).sum(axis=1), 1e-16, 1.0)
     return np.where(D > 0.0, np.clip((1.0 - held) / held, 1.0 / STRENGTH, 1.0), 1.0)
 
 

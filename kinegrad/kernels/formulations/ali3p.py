@@ -11,7 +11,15 @@ with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a tra
 where there is room, the auxiliary acceleration.
 """
 
-from kinegrad.kernels.constrained import FEW_ROUNDS, augment_lower, kkt_factor, kkt_solve4, row_weights, solve_rows
+from kinegrad.kernels.constrained import (
+    FEW_ROUNDS,
+    augment_lower,
+    kkt_factor,
+    kkt_solve4,
+    row_weights,
+    soft_weights,
+    solve_rows,
+)
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
@@ -84,13 +92,27 @@ def largest(c, m):
 
 
 @kernel
-def project(M, J, m, n, eps, D, A, d, rounds, x, res, y, sig, zero, w, z):
-    """Add y to x, with multipliers sig: M y + Jᵀsig = 0 and J (x + y) + c = ε sig, res being J x + c (ALI-2)."""
+def project(M, J, m, n, eps, D, A, d, one, x, res, y, sig, zero, w, z):
+    """Add y to x, with multipliers sig: M y + Jᵀsig = 0 and J (x + y) + c = ε sig, res being J x + c (ALI-2); by one round
+    if that will do."""
     for i in range(n):
-        zero[i] = 0.0
-    for l in range(m):
-        res[l] = -res[l]
-    solve_rows(M, J, m, n, eps, D, A, d, rounds, zero, res, y, sig, w, z)
+        y[i] = 0.0 * x[i]
+        zero[i] = y[i]
+    if one:
+        for l in range(m):
+            t = D[l] * res[l]
+            for i in range(n):
+                y[i] -= J[l, i] * t
+        ldlt_solve(A, d, y)
+        for l in range(m):
+            s = res[l]
+            for i in range(n):
+                s += J[l, i] * y[i]
+            sig[l] = D[l] * s
+    else:
+        for l in range(m):
+            res[l] = -res[l]
+        solve_rows(M, J, m, n, eps, D, A, d, FEW_ROUNDS, zero, res, y, sig, w, z)
     for i in range(n):
         x[i] += y[i]
 
@@ -153,7 +175,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
     Phi, Phi_t, c, M, K, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx), K_(ctx), J_(ctx)
     n = q.shape[0]
     A, d, y, w, res, qt, vt = A_(ctx), d_(ctx), y_(ctx), w_(ctx), r_(ctx), qt_(ctx), vt_(ctx)
-    D, z, B, ease = D_(ctx), z_(ctx), factored_(ctx), ease_(ctx)
+    D, Dp, z, B, ease = D_(ctx), Dp_(ctx), z_(ctx), factored_(ctx), ease_(ctx)
     tol, eps = opts[TOLERANCE], compliance(opts, iopts)
     a1, a2 = dv_(ctx), da_(ctx)  # accelerations of the two steps before: the caller begins with those of the start
     tight = tol < TIGHT
@@ -162,6 +184,8 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
     for step in range(hs.shape[0]):
         h = hs[step]
         b, gh = by_acceleration(family, h)
+        ib = 1.0 / b
+        one = False
         par[WC] = gh
         par[TIME] = ts[step + 1]
         predict(family, h, q, vp, ap, auxiliary, qt, vt)
@@ -189,7 +213,8 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                 for i in range(n):
                     for j in range(i + 1):
                         A[i, j] = M[i, j] + K[i, j]
-                row_weights(A, J, m, n, 0.0, ease, w, z, D)
+                row_weights(M, J, m, n, 0.0, ease, w, z, D)
+                one = soft_weights(m, eps, ease, z, D, Dp) and not tight
                 augment_lower(A, rows, n, D, A)
                 for l in range(m):
                     for i in range(n):
@@ -203,7 +228,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                     s -= M[i, j] * a[j]
                 y[i] = s
             for l in range(m):
-                r = D[l] * Phi[l] / b
+                r = D[l] * Phi[l] * ib
                 for i in range(n):
                     y[i] -= J[l, i] * lam[l] + B[l, i] * r
             ldlt_solve(A, d, y)
@@ -216,7 +241,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                 q[i] = qt[i] + b * a[i]
                 v[i] = vt[i] + gh * a[i]
             for l in range(m):
-                s = Phi[l] / b
+                s = Phi[l] * ib
                 for i in range(n):
                     s += B[l, i] * y[i]
                 lam[l] += D[l] * s
@@ -233,8 +258,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
         for i in range(n):
             vp[i] = v[i]
             ap[i] = a[i]
-        rounds = 1 if row_weights(M, J, m, n, eps, ease, w, z, D) and not tight else FEW_ROUNDS
-        augment_lower(M, rows, n, D, A)
+        augment_lower(M, rows, n, Dp, A)
         status = ldlt(A, d)
         if status != OK:
             return status, step
@@ -247,7 +271,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
             sv[l] = 0.0
             sa[l] = 0.0
         if m > 0 and not largest(res, m) < opts[THRESHOLD]:
-            project(M, J, m, n, eps, D, A, d, rounds, vp, res, y, sv, qt, w, z)
+            project(M, J, m, n, eps, Dp, A, d, one, vp, res, y, sv, qt, w, z)
             flags[step] = PROJECTED_V
         call(fn[BIAS], ctx)
         for l in range(m):
@@ -256,7 +280,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                 s += J[l, i] * ap[i]
             res[l] = s
         if m > 0 and not largest(res, m) < opts[THRESHOLD]:
-            project(M, J, m, n, eps, D, A, d, rounds, ap, res, y, sa, qt, w, z)
+            project(M, J, m, n, eps, Dp, A, d, one, ap, res, y, sa, qt, w, z)
             flags[step] += PROJECTED_A
         complete(family, ap, auxiliary)
         observe_step(fn, ctx, h, g, final, psi, g_last)
@@ -286,7 +310,7 @@ def linearised(fn, ctx, m, step, ts, eps, b, gh, traj):
         for j in range(n):
             T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
     row_weights(M, Phi, m, n, 0.0, ease, w_(ctx), z_(ctx), D)
-    row_weights(M, Phi, m, n, eps, ease, w_(ctx), z_(ctx), Dp)
+    soft_weights(m, eps, ease, z_(ctx), D, Dp)
     status = kkt_factor(T, Phi, n, D, A, piv)
     return status if status != OK else kkt_factor(M, Phi, n, Dp, L, pivl)
 

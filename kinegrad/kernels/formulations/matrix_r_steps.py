@@ -42,6 +42,9 @@ from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMAL
 (qt_, weights_) = PRODUCTS.viewers("qt", "weights")
 
 
+SHARPER_STILL = 0.01  # of a tolerance that asks for all digits
+
+
 @inlined
 def mark(carried, flags, step):
     """The flag of a step: whether it is the first in other coordinates."""
@@ -61,6 +64,7 @@ def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt
     for i in range(n):
         q[i] += h * v[i] + 0.5 * h * h * a[i]
     last = 1e300
+    goal = SHARPER_STILL * tol if tol < TIGHT else tol
     for it in range(allowed):
         for k in range(nd):
             z[k] = zt[k] + b * zdd[k]
@@ -104,7 +108,7 @@ def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt
             e = max(e, b * abs(found[k].real))
         if not e < 1e300:
             return NOT_FINITE, it + 1
-        if (tol > 0.0 and converged(it, e, last, tol, tol < TIGHT, size)) or (tol == 0.0 and it == allowed - 1):
+        if (tol > 0.0 and converged(it, e, last, goal, tol < TIGHT, size)) or (tol == 0.0 and it == allowed - 1):
             for k in range(nd):
                 z[k] = zt[k] + b * zdd[k]
                 zd[k] = vt[k] + gh * zdd[k]

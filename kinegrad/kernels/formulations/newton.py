@@ -18,6 +18,6 @@ def converged(it, e, last, tol, tight, size):
         return True
     if not tight:
         return e <= ROUNDING * size or (it > 1 and e > 0.9 * last and e < STALLED * size)
-    if it > 0 and (e * e < 0.01 * tol * last or (e > 0.5 * last and e < 10.0 * ROUNDING * size)):
+    if it > 0 and (e * e < tol * last or (e > 0.5 * last and e < 10.0 * ROUNDING * size)):
         return True  # what the next one would change, or rounding
     return it > 1 and e > 0.9 * last and e < STALLED * size

@@ -9,6 +9,8 @@ Rows that normalise Euler parameters take no part: the sweeps hold them, and the
 
 from kinegrad.kernels.constrained import (
     BEARABLE,
+    ENOUGH,
+    ENOUGH_OF_DERIVATIVES,
     FEWEST_ROUNDS,
     LEAVES_LITTLE,
     LEAVES_MUCH,
@@ -147,7 +149,8 @@ def factor_rows(J, closing, ease, strength, sizes, X, L, d):
 
 @kernel
 def soften(J, closing, n, strength, sizes, S, g):
-    """Add to each diagonal entry of S a δ that lets redundant rows disagree: 1/D of (LIN-6, IDX-8), S_ll in the place of its sum."""
+    """Add δ to each diagonal entry of S, which lets redundant rows disagree: 1/D of (LIN-6, IDX-8), S_ll in the place of its
+    sum."""
     m = S.shape[0]
     widest, largest = 0.0, 0.0
     for l in range(m):
@@ -195,7 +198,7 @@ def close_rows(J, closing, ease, bias, X, L, d, rounds, a, lam, gap):
             a[k] -= t
             e += real(t) ** 2
         size = max(size, e)
-        if settled(i, e, last, size):
+        if settled(i, e, last, size, ENOUGH):
             return SETTLED
         if i > 1 and e > SLOW * last:
             break
@@ -345,7 +348,7 @@ def solve_four(ctx):
                 out[k, c] -= t
                 e = max(e, abs(real(t)))
         size = max(size, e)
-        if settled(i, e * e, last * last, size * size):
+        if settled(i, e * e, last * last, size * size, ENOUGH_OF_DERIVATIVES):
             break
         last = e
     for i in range(norms.shape[0]):
