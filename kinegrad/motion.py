@@ -11,6 +11,7 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
+from kinegrad.kinematics.multipliers import least_norm
 
 
 @dataclass(frozen=True)
@@ -152,10 +153,10 @@ class Motion:
         """(k, n) accelerations."""
         return self._states["qdd"]
 
-    @property
+    @cached_property
     def lam(self) -> np.ndarray:
-        """(k, m) multipliers of the constraint rows."""
-        return self._states["lam"]
+        """(k, m) multipliers of the constraint rows; of least norm where rows are redundant."""
+        return least_norm(self.system, self.s, self.t, self.q, self._states["lam"])
 
     @property
     def us_per_step(self) -> float:

@@ -100,11 +100,15 @@ def gradient(
         result.plot(job.plot)
     data = {
         "objectives": {name: float(value) for name, value in result.values.items()},
-        "gradient": result.by_number() if all_ else _by_name(system, names, result.values, result.matrix),
+        "gradient": _finite(result.by_number())
+        if all_
+        else _by_name(system, names, result.values, _with_meaning(result)),
         "method": chosen,
         "cpu_s": result.cpu_s,
         "simulation_cpu_s": result.simulation_cpu_s,
     }
+    if result.no_meaning:
+        data["no_meaning"] = result.no_meaning
     job.write_page(motion, result)
     good = True
     if check:
@@ -115,6 +119,18 @@ def gradient(
         job.show_files(console)
 
     return Report(data, show, good)
+
+
+def _with_meaning(result):
+    """The matrix of a gradient with None in the place of derivatives that do not exist."""
+    matrix = result.matrix.astype(object)
+    matrix[:, [k for k, label in enumerate(result.wrt) if label in result.no_meaning]] = None
+    return matrix
+
+
+def _finite(derivatives: dict[str, dict[str, float]]) -> dict[str, dict[str, float | None]]:
+    """The derivatives with None in the place of those that do not exist."""
+    return {name: {k: None if x != x else x for k, x in row.items()} for name, row in derivatives.items()}
 
 
 def _method(method: str | None, all_: bool, wrt: Sequence[str], check: bool) -> str:
@@ -217,7 +233,7 @@ def _show(console, data: dict, model: Model) -> None:
     objectives = list(data["objectives"])
     rows = _rows(data["gradient"], objectives)
     texts = [("value", [f"{data['objectives'][name]:.10g}" for name in objectives])]
-    texts += [(label, [f"{value:.10g}" for value in values]) for label, values in rows[:SHOWN]]
+    texts += [(label, ["none" if x is None else f"{x:.10g}" for x in values]) for label, values in rows[:SHOWN]]
     show_columns(console, "by", objectives, texts, apart=1)
     if len(rows) > SHOWN:
         console.print(f"... and {len(rows) - SHOWN} more; --json gives all.")

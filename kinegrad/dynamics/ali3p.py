@@ -34,6 +34,11 @@ class Ali3p(Scheme):
     def begin(self, work):
         """There are no steps before the state of the workspace from which the next could be extrapolated."""
         work["dv"][:] = work["da"][:] = work["ap"]
+        work["sizes"][:] = 0.0
+
+    def singular_states(self, motion):
+        many = motion.iterations > 2.0 * np.median(motion.iterations) + 1.0 if len(motion.iterations) else []
+        return 1 + np.flatnonzero((motion.flags & self.kernels.NEAR_SINGULAR != 0) | many)
 
     def keep(self, work, row):
         n, m = self.system.n, self.system.m

@@ -63,6 +63,10 @@ class Scheme(ABC):
     def begin(self, work: Workspace) -> None:  # noqa: B027 (many schemes have nothing to do)
         """Make ready for the first step, at the start that the workspace holds."""
 
+    def singular_states(self, motion) -> np.ndarray | None:
+        """Numbers of the states that steps found near a singular position; None if steps do not look."""
+        return None
+
     @abstractmethod
     def keep(self, work: Workspace, row: np.ndarray) -> None:
         """Fill `row` with the state that the workspace holds."""

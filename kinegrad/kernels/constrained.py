@@ -248,11 +248,11 @@ def kkt_solve4(T, J, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
     the solution of least YᵀD⁻¹Y when R2 is consistent.  What is inconsistent in R2, rounding at least, enters Y times D and the
     rounds, but neither X nor JᵀY.  W (n, 4), Z (m, 4) are scratch.
     """
-    return rounds4(T, J, J, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z)
+    return rounds4(T, J, J, n, eps, D, A, pivots, transposed, ENOUGH_OF_DERIVATIVES, R1, R2, X, Y, W, Z)
 
 
 @kernel
-def rounds4(T, B, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
+def rounds4(T, B, G, n, eps, D, A, pivots, transposed, enough, R1, R2, X, Y, W, Z):
     """`kkt_solve4` with two sorts of rows: [T Bᵀ; G −ε], T and the factors of T + BᵀDG in A taken transposed if asked."""
     m = B.shape[0]
     last, size = spread4(0.0), spread4(0.0)
@@ -293,18 +293,18 @@ def rounds4(T, B, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
         for l in range(m):
             r = mul4(D[l], times4(G, l, n, W, mul4(-1.0, get4(Z, l))))
             put4(Y, l, r if k == 0 else axpy4(1.0, r, get4(Y, l)))
-        if k > 0 and settled4(k, e, size if k == 1 else last, size):
+        if k > 0 and settled4(k, e, size if k == 1 else last, size, enough):
             return k + 1
         last = e
     return -MOST_ROUNDS
 
 
 @kernel
-def settled4(k, e, last, size):
+def settled4(k, e, last, size, enough):
     """`settled` for four columns."""
     done = k > 0
     for c in range(4):
-        done = done and settled(k, real(lane(e, c)), real(lane(last, c)), real(lane(size, c)), ENOUGH_OF_DERIVATIVES)
+        done = done and settled(k, real(lane(e, c)), real(lane(last, c)), real(lane(size, c)), enough)
     return done
 
 

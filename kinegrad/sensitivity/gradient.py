@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from kinegrad.errors import KinegradError
+from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.kernels.products import LINEARISE, PULLBACK, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.start import StartDerivatives
 from kinegrad.motion import Motion
+from kinegrad.sensitivity.passages import times_without_meaning
 from kinegrad.simulate import explanation, simulate, times_that_follow
 
 METHODS = ("direct", "discrete-adjoint")
@@ -44,6 +46,9 @@ class Gradient:
         Processor time of the plain simulation the motion came from.
     history_t : (k,) array or None
         With `history`: times.
+    no_meaning : dict parameter -> time
+        Parameters with other values of which the mechanism would not pass a singular position that it passes at this time:
+        there is no derivative by them.
     history : (k, objectives, parameters) array or None
         With `history`: the gradient of the integrals up to these times; NaN for objectives taken at the end.
     """
@@ -58,19 +63,29 @@ class Gradient:
     by_slot: np.ndarray | None = None
     history_t: np.ndarray | None = None
     history: np.ndarray | None = None
+    no_meaning: dict = field(default_factory=dict)
+    slots_without_meaning: np.ndarray | None = None
 
     def __getitem__(self, key: tuple[str, str]) -> float:
         objective, parameter = key
         return float(self.matrix[list(self.values).index(objective), self.wrt.index(parameter)])
 
     def by_number(self) -> dict[str, dict[str, float]]:
-        """Derivatives by every number of the model, by its path (discrete adjoint)."""
+        """Derivatives by every number of the model, by its path (discrete adjoint); NaN where there is none (`no_meaning`)."""
         if self.by_slot is None:
             raise KinegradError("Derivatives by every number come with method='discrete-adjoint', every_slot=True.")
         system = self.motion.system
         J = system.slots.field_jacobian(system.rho)
+        nothing = ~np.isnan(self.slots_without_meaning) if self.slots_without_meaning is not None else None
+        lost = J.pull(nothing.astype(float)) != 0.0 if nothing is not None and nothing.any() else None
         return {
-            name: dict(zip(system.slots.field_paths, J.pull(row).tolist(), strict=True))
+            name: dict(
+                zip(
+                    system.slots.field_paths,
+                    np.where(False if lost is None else lost, np.nan, J.pull(row)).tolist(),
+                    strict=True,
+                )
+            )
             for name, row in zip(self.values, self.by_slot, strict=True)
         }
 
@@ -166,11 +181,28 @@ def gradient(
         wanted = None if every_slot else ds.any(axis=0)
         by_slot = _adjoint(run, wanted, progress)
         matrix = by_slot @ ds.T
+    times, slots, passed = times_without_meaning(run, ds)
+    if passed and run.formulation.type == "matrix-r":
+        warnings.warn(
+            f"The motion passes a singular position at t = {passed[0]:.6g} s, near which the independent coordinates of "
+            "matrix-r keep half of their digits: its derivatives may be good to three digits only; use ali3p or index1.",
+            DerivativeWarning,
+            stacklevel=2,
+        )
+    no_meaning = {label: float(t) for label, t in zip(labels, times, strict=True) if not np.isnan(t)}
+    if no_meaning:
+        names, t = ", ".join(map(repr, no_meaning)), min(no_meaning.values())
+        sentence = (
+            f"The derivative by {names} means nothing: at t = {t:.6g} s the mechanism passes a singular position that it would "
+            "not pass with another value of it."
+        )
+        warnings.warn(sentence, DerivativeWarning, stacklevel=2)
     return Gradient(
         method=method, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
         cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot if every_slot else None,
         history_t=np.array([t for t, _ in course]) if history else None,
         history=np.array([values for _, values in course]) if history else None,
+        no_meaning=no_meaning, slots_without_meaning=slots if every_slot else None,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ what β and γ are multiplied by with HHT and generalized-alpha):
     T = M + γh C + βh² R_q,  G = Phi_q + γh Psi_v + βh² Psi_q
 """
 
-from kinegrad.kernels.constrained import rounds4, row_weights
+from kinegrad.kernels.constrained import ENOUGH, rounds4, row_weights
 from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, RANK, STIFFNESS
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
@@ -83,9 +83,9 @@ def partials(M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G
 def solve4(T, J, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
     """X, Y with [T Jᵀ; G -ε] [X; Y] = [R1; R2] for four columns, or with [Tᵀ Gᵀ; J -ε]: (LIN-3) with two sorts of rows."""
     if transposed:
-        rounds4(T, G, J, n, eps, D, A, pivots, True, R1, R2, X, Y, W, Z)
+        rounds4(T, G, J, n, eps, D, A, pivots, True, ENOUGH, R1, R2, X, Y, W, Z)
     else:
-        rounds4(T, J, G, n, eps, D, A, pivots, False, R1, R2, X, Y, W, Z)
+        rounds4(T, J, G, n, eps, D, A, pivots, False, ENOUGH, R1, R2, X, Y, W, Z)
 
 
 @kernel

@@ -71,7 +71,7 @@ from kinegrad.kernels.table import call
 (A_, L_, T_, d_, r_, z_, D_, Dp_, y_, w_, qt_, vt_, weights_, pivots_, pivots_l_) = PRODUCTS.viewers(
     *"T_lu M_lu T d r z D Dp y w qt vt weights T_pivots M_pivots".split()
 )
-factored_, ease_ = PRODUCTS.viewers("Psi_a", "ease")  # the rows that are in the factors
+factored_, ease_, sizes_ = PRODUCTS.viewers("Psi_a", "ease", "sizes")  # the rows that are in the factors
 (r1_, x4_, w4_, U_, H_, E_, r2_, y4_, z4_, P_, S_, B_) = PRODUCTS.viewers(
     *"r1 x4 w4 U4 H4 E4 r2 y4 z4 P4 D4 B4".split()
 )
@@ -79,7 +79,9 @@ factored_, ease_ = PRODUCTS.viewers("Psi_a", "ease")  # the rows that are in the
 # options
 PENALTY, SCALE, TOLERANCE, THRESHOLD = range(4)
 ITERATIONS, EXACT = range(2)
-PROJECTED_V, PROJECTED_A = 1, 2
+PROJECTED_V, PROJECTED_A, NEAR_SINGULAR = 1, 2, 8  # flags
+SLOWLY = 3  # times the iterations allowed: near a singular position each halves the error only
+VANISHING = 1e-2  # square of a row, of its largest so far, below which a singular position may be near
 
 
 @kernel
@@ -115,6 +117,17 @@ def project(M, J, m, n, eps, D, A, d, one, x, res, y, sig, zero, w, z):
         solve_rows(M, J, m, n, eps, D, A, d, FEW_ROUNDS, zero, res, y, sig, w, z)
     for i in range(n):
         x[i] += y[i]
+
+
+@kernel
+def vanishing(m, g, sizes):
+    """Whether a row has become short; g: squares of rows, sizes: the largest so far."""
+    near = False
+    for l in range(m):
+        t = real(g[l])
+        sizes[l] = max(real(sizes[l]), t)
+        near = near or t < VANISHING * real(sizes[l])
+    return near
 
 
 @kernel
@@ -175,7 +188,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
     Phi, Phi_t, c, M, K, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx), K_(ctx), J_(ctx)
     n = q.shape[0]
     A, d, y, w, res, qt, vt = A_(ctx), d_(ctx), y_(ctx), w_(ctx), r_(ctx), qt_(ctx), vt_(ctx)
-    D, Dp, z, B, ease = D_(ctx), Dp_(ctx), z_(ctx), factored_(ctx), ease_(ctx)
+    D, Dp, z, B, ease, sizes = D_(ctx), Dp_(ctx), z_(ctx), factored_(ctx), ease_(ctx), sizes_(ctx)
     tol, eps = opts[TOLERANCE], compliance(opts, iopts)
     a1, a2 = dv_(ctx), da_(ctx)  # accelerations of the two steps before: the caller begins with those of the start
     tight = tol < TIGHT
@@ -185,7 +198,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
         h = hs[step]
         b, gh = by_acceleration(family, h)
         ib = 1.0 / b
-        one = False
+        one, near = False, False
         par[WC] = gh
         par[TIME] = ts[step + 1]
         predict(family, h, q, vp, ap, auxiliary, qt, vt)
@@ -204,7 +217,9 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
         last = 1e300
         done = False
         refactor = True
-        for it in range(iopts[ITERATIONS]):
+        for it in range(SLOWLY * iopts[ITERATIONS]):
+            if it >= iopts[ITERATIONS] and not near:
+                break
             par[WK] = b if refactor else 0.0
             call(fn[EVALUATE], ctx)
             if flag[STATUS] != OK:
@@ -215,6 +230,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                         A[i, j] = M[i, j] + K[i, j]
                 row_weights(M, J, m, n, 0.0, ease, w, z, D)
                 one = soft_weights(m, eps, ease, z, D, Dp) and not tight
+                near = vanishing(m, z, sizes)
                 augment_lower(A, rows, n, D, A)
                 for l in range(m):
                     for i in range(n):
@@ -262,7 +278,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
         status = ldlt(A, d)
         if status != OK:
             return status, step
-        flags[step] = 0
+        flags[step] = NEAR_SINGULAR if near else 0
         for l in range(m):
             s = Phi_t[l]
             for i in range(n):
@@ -272,7 +288,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
             sa[l] = 0.0
         if m > 0 and not largest(res, m) < opts[THRESHOLD]:
             project(M, J, m, n, eps, Dp, A, d, one, vp, res, y, sv, qt, w, z)
-            flags[step] = PROJECTED_V
+            flags[step] += PROJECTED_V
         call(fn[BIAS], ctx)
         for l in range(m):
             s = c[l]

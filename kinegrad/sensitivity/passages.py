@@ -1,0 +1,113 @@
+"""Singular positions that a motion passes, and the numbers by which its derivative means nothing (SEN-1).
+
+A parallelogram passes the position in which its rods lie on one line; with one rod longer by however little it could not.  So
+the derivative by that length does not exist, and what a sweep computes grows without limit as steps come nearer to it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.status import OK
+from kinegrad.motion import Motion
+
+RANK = 1e-6  # singular values of the weighted rows, of the largest, that count at the start
+NEAR = 0.1  # of the largest: below this, and a fifth of what it was at the start, a position is looked at
+MOST_SAMPLES = 400
+HELD = 1e-7  # of the row's own derivatives: what a number may change of the lost direction
+
+
+class Passages:
+    """The singular positions of a motion: times, and the combinations of rows that vanish there."""
+
+    def __init__(self, motion: Motion, work):
+        self.motion, self.work = motion, work
+        self.found: list[tuple[float, int, np.ndarray]] = []
+        system = motion.system
+        if system.m == 0 or len(motion.t) < 3:
+            return
+        first = self._rows(0)
+        if first is None:
+            return
+        self.sizes = np.linalg.norm(first, axis=1)
+        self.sizes[self.sizes <= 1e-9 * self.sizes.max()] = self.sizes.max() or 1.0
+        values = np.linalg.svd(first / self.sizes[:, None], compute_uv=False)
+        self.rank = int((values > RANK * values[0]).sum())
+        self.near = min(NEAR, 0.2 * values[self.rank - 1] / values[0])
+        candidates = self._candidates()
+        near = [i for i, k in enumerate(candidates) if self._lost(int(k))[0] < self.near]
+        for group in np.split(near, 1 + np.flatnonzero(np.diff(near) > 1)) if near else ():
+            first, last = max(0, group[0] - 1), min(len(candidates) - 1, group[-1] + 1)
+            self._pass(int(candidates[first]), int(candidates[last]))
+
+    def _pass(self, first: int, last: int) -> None:
+        """Keep the passage between two states, if there is one: the least singular value comes to zero with a kink."""
+        last = min(last + 1, len(self.motion.t) - 1)
+        values = np.array([self._lost(k)[0] for k in range(first, last + 1)])
+        for i in range(1, len(values) - 1):
+            before, here, after = values[i - 1 : i + 2]
+            if here <= before and here < after and before + after - 2.0 * here >= here and here < self.near:
+                self.found.append((float(self.motion.t[first + i]), first + i, self._lost(first + i)[1]))
+
+    def _candidates(self) -> np.ndarray:
+        """States that may be near a singular position: told by flags, or sampled by the angles that coordinates turn."""
+        motion = self.motion
+        told = motion.scheme.singular_states(motion)
+        if told is not None:
+            return told
+        turned = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(motion.q, axis=0)).max(axis=1))])
+        count = int(min(MOST_SAMPLES, len(motion.t), 2 + turned[-1] / 0.02))
+        return np.unique(np.searchsorted(turned, np.linspace(0.0, turned[-1], count)).clip(0, len(motion.t) - 1))
+
+    def _rows(self, k: int) -> np.ndarray | None:
+        work, motion = self.work, self.motion
+        work["q"][:], work["v"][:], work["par"][TIME] = motion.q[k].real, motion.qd[k].real, motion.t[k]
+        work["flag"][FREEDOMS] = 0
+        if work.call(EVALUATE) != OK:
+            return None
+        inertia = work["M"].diagonal().real
+        heaviest = max(inertia.max(initial=0.0), 1e-300)
+        rows = work["J"][: motion.system.m].real * np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
+        return rows if np.isfinite(rows).all() else None
+
+    def _lost(self, k: int) -> tuple[float, np.ndarray]:
+        """The least singular value that counted at the start, of the largest, and its combination of the rows."""
+        rows = self._rows(k)
+        if rows is None:
+            return np.inf, np.zeros(0)
+        U, values, _ = np.linalg.svd(rows / self.sizes[:, None])
+        return float(values[self.rank - 1] / values[0]), U[:, self.rank - 1] / self.sizes
+
+    def changes(self) -> list[tuple[float, np.ndarray, float]]:
+        """Times; how slots change the combinations of rows that vanish then; and what of that is rounding."""
+        out, work, m, n = [], self.work, self.motion.system.m, self.motion.system.n
+        for t, k, row in self.found:
+            self._rows(k)
+            for name in ("vp", "v"):
+                work[name][:] = self.motion.qd[k]
+            for name in ("a", "ap", "dv", "da", "lam", "sv", "sa", "mu", "eta_v", "eta_a", "yp", "yv", "ya"):
+                work[name][:] = 0.0
+            work.call(LINEARISE)
+            size = np.abs(work["Phi_z"][:m, :n]).max()
+            work["psi_s"][:] = 0.0
+            work["yp"][:m] = row
+            work["flag"][OBJECTIVE], work["par"][WEIGHT] = 0, 0.0
+            work.call(PULLBACK)
+            out.append((t, work["psi_s"][0].real.copy(), HELD * np.abs(row).max() * size))
+        return out
+
+
+def times_without_meaning(motion: Motion, ds: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[float]]:
+    """Times of the first position that the motion would not pass with other values, NaN where there is none: for the directions
+    ds (p, slots), and for each slot (SEN-1); and the times of all singular positions."""
+    slots, directions = np.full(len(motion.s), np.nan), np.full(len(ds), np.nan)
+    told = motion.scheme.singular_states(motion)
+    if motion.system.m == 0 or (told is not None and not len(told)):
+        return directions, slots, []
+    passages = Passages(motion, motion.system.workspace(s=motion.s))
+    for t, change, rounding in passages.changes():
+        slots[np.isnan(slots) & (np.abs(change) > rounding)] = t
+        if len(ds):
+            directions[np.isnan(directions) & (np.abs(ds @ change) > rounding * np.abs(ds).max(axis=1))] = t
+    return directions, slots, [t for t, *_ in passages.found]
