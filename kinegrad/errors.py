@@ -63,6 +63,10 @@ class UnusedOptionWarning(UserWarning):
     """An option that has no effect in the combination at hand."""
 
 
+class UncheckedFileWarning(UserWarning):
+    """A saved motion without a checksum: damage to its numbers would not show."""
+
+
 class SimulationError(KinegradError):
     """A simulation that stopped early; `motion` holds what was computed, when there is something."""
 

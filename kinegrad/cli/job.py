@@ -200,9 +200,9 @@ def prepare(
 
 def check_files(files: dict[str, Path | None], keep: Sequence[Path]) -> None:
     """Look whether the files to write, by option, have names of their kind, can be written, and are different ones."""
+    from kinegrad.files import check_writable
     from kinegrad.page.html import check_suffix as check_page
     from kinegrad.plots import check_suffix as check_figure
-    from kinegrad.results import check_writable
 
     taken = {path.resolve(): "the model" for path in keep}
     for option, path in files.items():

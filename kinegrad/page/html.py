@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 from kinegrad.errors import KinegradError
+from kinegrad.files import complete
 from kinegrad.page.scene import FRAMES, scene
 
 SUFFIXES = (".html", ".htm")
@@ -31,14 +31,8 @@ def to_html(motion, path: str | Path, *, gradient=None, frames: int = FRAMES, fo
     """Where the page of `motion` was written; a file that was there is replaced, and only by a complete one."""
     path = check_suffix(path)
     text = page(scene(motion, most=frames, gradient=gradient, folder=folder))
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
+    with complete(path) as part:
         part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    except OSError as error:
-        raise KinegradError(f"{str(path)!r} cannot be written: {error.strerror or error}; name another file.") from None
-    finally:
-        part.unlink(missing_ok=True)
     return path
 
 
