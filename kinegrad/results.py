@@ -17,6 +17,7 @@ import kinegrad
 from kinegrad import checksum
 from kinegrad.errors import KinegradError, UncheckedFileWarning
 from kinegrad.files import check_writable, complete, reason
+from kinegrad.hdf5_probe import comes_to_an_end
 from kinegrad.hdf5_writing import Layout, new_file
 from kinegrad.motion import Motion
 from kinegrad.results_reading import FORMAT, fingerprint, read
@@ -178,6 +179,8 @@ def load(path: str | Path) -> Motion:
         raise KinegradError(
             f"{str(path)!r} is damaged: its checksum does not suit its contents; take another copy, or simulate again."
         )
+    if sound is None and not comes_to_an_end(path):
+        raise KinegradError(f"{str(path)!r} is damaged: HDF5 does not come to an end with it; simulate again.")
     motion, version = read(path)
     if sound is None:
         how = "was saved by an older version" if version < FORMAT else "was changed after it was saved"

@@ -17,6 +17,7 @@ from kinegrad.motion import EvenSteps, EvenTimes, Motion
 FORMAT = 3  # that is written
 READ = (2, 3)  # formats that are read; 2 had no checksum
 MOST_PACKED = 1100  # times that compression makes numbers smaller, at most
+MOST_WORDS = 300  # characters of a reason
 MOST_TEXT = 1 << 20  # characters of an attribute
 
 
@@ -47,9 +48,15 @@ def read(path: Path) -> tuple[Motion, int]:
     except KinegradError as error:
         if str(path) in str(error):
             raise
-        raise KinegradError(f"{str(path)!r} cannot be read as a result of kinegrad: {reason(error)}.") from error
+        raise _unreadable(path, error) from error
     except Exception as error:  # whatever HDF5 and what builds the system make of numbers that nobody wrote
-        raise KinegradError(f"{str(path)!r} cannot be read as a result of kinegrad: {reason(error)}.") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> KinegradError:
+    text = reason(error)
+    text = f"{text[:MOST_WORDS]}..." if len(text) > MOST_WORDS else text
+    return KinegradError(f"{str(path)!r} cannot be read as a result of kinegrad: {text}; simulate again.")
 
 
 class _Reader:
@@ -148,7 +155,9 @@ class _Reader:
         if found.shape != shape:
             raise ValueError(f"{name!r} has the shape {found.shape} instead of {shape}")
         if found.dtype.kind not in kinds:
-            raise ValueError(f"{name!r} holds {found.dtype} instead of numbers")
+            raise ValueError(
+                f"{name!r} holds {found.dtype} instead of {'numbers' if kinds == 'f' else 'whole numbers'}"
+            )
         return np.ascontiguousarray(found[()], float if kinds == "f" else np.int64)
 
     def finite(self, name: str, *shape: int) -> np.ndarray:
