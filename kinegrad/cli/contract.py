@@ -7,6 +7,7 @@ code meaning
 1    done, and the verdict is negative
 2    bad input or a failed solve; one sentence per problem
 130  stopped from the keyboard
+141  done, the verdict is negative, and nobody read it: the reader of standard output left
 ==== =================================================================
 
 Problems go to standard error; with ``--json`` they are the object ``{"errors": [{"sentence", "where", "line"}]}`` on
@@ -26,9 +27,10 @@ from typing import Any
 
 import typer
 
+from kinegrad.cli.streams import OutputError, ReaderLeft, guarded
 from kinegrad.errors import KinegradError, Problem
 
-DONE, NEGATIVE, FAILED, STOPPED = 0, 1, 2, 130
+DONE, NEGATIVE, FAILED, STOPPED, UNREAD = 0, 1, 2, 130, 141
 
 #: What a wrong command line raises; it has no public name in all versions of typer.
 UsageError = typer.BadParameter.__mro__[2]
@@ -60,39 +62,50 @@ def warn(sentence: Any) -> None:
 
 def run(command, arguments: Sequence[str]) -> int:
     """Exit code of `command` with these arguments, after its report or its problems are printed."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), guarded():
         show = warnings.showwarning
 
-        def note_ours(message, category, *rest):
-            if category.__module__ == "kinegrad.errors":
-                warn(message)
-            else:
+        def note(message, category, *rest):
+            """Without a place in the program, which tells a user nothing; overflow is told where it matters."""
+            if _debugging():
                 show(message, category, *rest)
+            elif category is not RuntimeWarning:
+                warn(" ".join(str(message).split()))
 
-        warnings.showwarning = note_ours
+        warnings.showwarning = note
         return _run(command, arguments)
+
+
+def _debugging() -> bool:
+    return os.environ.get("KINEGRAD_DEBUG", "0") not in ("", "0")
 
 
 def _run(command, arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
+    code = DONE
     try:
         report = command.main(list(arguments), prog_name="kinegrad", standalone_mode=False)
         if report == STOPPED:  # some versions of typer return this code for a keyboard interrupt, others abort
             raise KeyboardInterrupt
-        if not isinstance(report, Report):  # help and version print by themselves
-            return DONE
-        _print_report(report, as_json)
-        return DONE if report.good else NEGATIVE
+        if isinstance(report, Report):
+            code = DONE if report.good else NEGATIVE
+            _print_report(report, as_json)
+        sys.stdout.flush()  # help and version print by themselves
+        return code
     except (KeyboardInterrupt, typer.Abort):
         print("stopped.", file=sys.stderr)
         return STOPPED
-    except BrokenPipeError:  # the reader has seen enough, as in `kinegrad schema | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+    except ReaderLeft:
+        return DONE if code == DONE else UNREAD
     except Exception as error:
-        if os.environ.get("KINEGRAD_DEBUG", "0") not in ("", "0"):
+        if _debugging():
             traceback.print_exc()
-        _print_problems(_problems(error), as_json)
+        try:
+            _print_problems(_problems(error), as_json and not isinstance(error, OutputError))
+        except ReaderLeft:
+            pass
+        except OutputError as second:
+            _print_problems(second.problems, as_json=False)
         return FAILED
 
 
@@ -103,7 +116,6 @@ def _print_report(report: Report, as_json: bool) -> None:
         from kinegrad.cli.tables import WholeConsole
 
         report.show(WholeConsole(highlight=False))
-        sys.stdout.flush()
 
 
 def _print_problems(problems: Sequence[Problem], as_json: bool) -> None:
@@ -112,7 +124,7 @@ def _print_problems(problems: Sequence[Problem], as_json: bool) -> None:
         print(json.dumps({"errors": errors}), flush=True)
     else:
         for problem in problems:
-            print(" ".join(str(problem).split()), file=sys.stderr)
+            print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
 
 
 def _problems(error: Exception) -> tuple[Problem, ...]:
@@ -126,6 +138,14 @@ def _problems(error: Exception) -> tuple[Problem, ...]:
         stop = "" if sentence.endswith("?") else "."
         return (Problem(f"{sentence}{stop} See `{help_command}`."),)
     what = " ".join(f"{type(error).__name__}: {error}".split())
+    if isinstance(error, MemoryError):
+        return (
+            Problem(
+                "The memory of this machine, or what it allows this process, does not suffice (MemoryError): keep fewer states "
+                "(--output-step), simulate a shorter time or a smaller model; should that not help, please report it with "
+                "the command and the model (KINEGRAD_DEBUG=1 prints the place)."
+            ),
+        )
     return (
         Problem(
             f"this is a fault in kinegrad, not in your input ({what}). Please report it together with the command and "
