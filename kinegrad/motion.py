@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
+from kinegrad.memory import require
 
 BLOCK = 4096  # states that are looked at together
 
@@ -178,6 +180,9 @@ class Motion:
         """What `replay` gives of all states, found without a copy of them all."""
         again = Replay(self, with_markers)
         found = again(slice(0, 0))
+        size = len(self.t) * sum(x.dtype.itemsize * math.prod(x.shape[1:]) for x in found.values())
+        what = f"Keeping {'markers and energies' if with_markers else 'energies'} of {len(self.t)} states"
+        require(size, what, "simulate with a larger output_step (--output-step)")
         whole = {name: np.zeros((len(self.t), *x.shape[1:]), x.dtype) for name, x in found.items()}
         for first in range(0, len(self.t), BLOCK):
             part = slice(first, first + BLOCK)

@@ -23,6 +23,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from errno import ENOMEM
 from typing import Any
 
 import typer
@@ -53,6 +54,10 @@ class Report:
     data: dict[str, Any]
     show: Callable[[Any], None]
     good: bool = True
+
+
+class Stopped(Exception):
+    """Ctrl-C, with a sentence on what was saved: libraries make a KeyboardInterrupt into errors of their own."""
 
 
 def warn(sentence: Any) -> None:
@@ -92,8 +97,8 @@ def _run(command, arguments: Sequence[str]) -> int:
             _print_report(report, as_json)
         sys.stdout.flush()  # help and version print by themselves
         return code
-    except (KeyboardInterrupt, typer.Abort):
-        print("stopped.", file=sys.stderr)
+    except (KeyboardInterrupt, typer.Abort, Stopped) as stop:
+        print(stop if isinstance(stop, Stopped) else "stopped.", file=sys.stderr)
         return STOPPED
     except ReaderLeft:
         return DONE if code == DONE else UNREAD
@@ -127,6 +132,16 @@ def _print_problems(problems: Sequence[Problem], as_json: bool) -> None:
             print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
 
 
+def _out_of_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out, which the system tells in several ways where a library is loaded."""
+    while error is not None:
+        said = str(error).lower()
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == ENOMEM or "failed to map segment" in said:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _problems(error: Exception) -> tuple[Problem, ...]:
     """The sentences for `error`, whether it was foreseen or not."""
     if isinstance(error, KinegradError):
@@ -138,12 +153,12 @@ def _problems(error: Exception) -> tuple[Problem, ...]:
         stop = "" if sentence.endswith("?") else "."
         return (Problem(f"{sentence}{stop} See `{help_command}`."),)
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    if isinstance(error, MemoryError):
+    if _out_of_memory(error):
         return (
             Problem(
-                "The memory of this machine, or what it allows this process, does not suffice (MemoryError): keep fewer states "
-                "(--output-step), simulate a shorter time or a smaller model; should that not help, please report it with "
-                "the command and the model (KINEGRAD_DEBUG=1 prints the place)."
+                f"The memory of this machine, or what it allows this process, does not suffice ({type(error).__name__}): keep "
+                "fewer states (--output-step), simulate a shorter time or a smaller model; should that not help, please "
+                "report it with the command and the model (KINEGRAD_DEBUG=1 prints the place)."
             ),
         )
     return (

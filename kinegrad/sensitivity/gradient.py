@@ -13,8 +13,9 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import LINEARISE, PULLBACK, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.start import StartDerivatives
+from kinegrad.memory import require
 from kinegrad.motion import Motion
-from kinegrad.simulate import explanation, simulate, times_that_follow
+from kinegrad.simulate import explanation, simulate, state_size, times_that_follow
 
 METHODS = ("direct", "discrete-adjoint")
 #: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
@@ -144,6 +145,7 @@ def gradient(
     wanted = min(TIGHT, motion.scheme.options["tolerance"])
     loose = motion.scheme.iterates and motion.scheme.options["tolerance"] > wanted
     if motion.stride > 1 or (tighten and loose) or not motion.scheme.complete:
+        require_memory(len(motion.hs), motion.scheme)
         tight = {"tolerance": wanted, "max_iterations": max(ROUNDS, motion.formulation.max_iterations)}
         tight = {name: value for name, value in tight.items() if name not in motion.scheme.unused}
         formulation = motion.formulation.model_copy(update=tight)
@@ -172,6 +174,12 @@ def gradient(
         history_t=np.array([t for t, _ in course]) if history else None,
         history=np.array([values for _, values in course]) if history else None,
     )  # fmt: skip
+
+
+def require_memory(steps: int, scheme) -> None:
+    """Raises when the memory does not hold all states of a run, which a gradient needs."""
+    what = f"A gradient needs every state of the run, and keeping {steps + 1} of them"
+    require((steps + 1) * state_size(scheme.row_size), what, "simulate a shorter time, or in larger steps")
 
 
 def _share(progress, first: float, last: float):
