@@ -1,4 +1,4 @@
-"""Files that are complete or not there: written beside their place, and put into it in one step.
+"""Files that are complete or not there: written beside their place, and put into it in one step; and bounded reading.
 
 So a disk that runs full, an interrupt or a fault leaves the older file as it was. Symbolic links are followed and stay
 links. What must not be replaced is written through, from a complete file elsewhere: devices, pipes, files with further
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import stat
 import tempfile
@@ -19,7 +20,9 @@ from pathlib import Path
 
 from kinegrad.errors import KinegradError
 
-PATIENCE = 10.0  # seconds in which somebody has to open the other end of a pipe
+PATIENCE = 10.0  # seconds in which somebody has to read from a pipe
+SILENCE = 30.0  # seconds in which something has to come through a pipe
+NOBODY = 2.0  # seconds in which somebody has to write into it
 
 #: Pipes that were found to have a reader, who would see the end of the file if they were closed: by path.
 _open_pipes: dict[Path, int] = {}
@@ -146,3 +149,24 @@ def _open_pipe(path: Path) -> int:
         else:
             os.set_blocking(handle, True)
             return handle
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """What is in a file, or comes through a pipe until it is closed; OSError when it is more, or does not come."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # does not wait for somebody who writes
+    with open(handle, "rb", buffering=0) as file:
+        pipe, found, begin = stat.S_ISFIFO(os.fstat(handle).st_mode), bytearray(), time.monotonic()
+        while len(found) <= most:
+            part = file.read(min(1 << 20, most + 1 - len(found)))
+            if part is None:  # somebody has the pipe open, and has not written yet
+                if not select.select([handle], [], [], SILENCE)[0]:
+                    raise OSError(f"nothing came through the pipe for {SILENCE:g} s")
+            elif part:
+                found += part
+            elif found or not pipe:
+                return bytes(found)
+            elif time.monotonic() - begin > NOBODY:
+                raise OSError("nobody writes into this pipe")
+            else:
+                time.sleep(0.02)
+    raise OSError(f"it has more than {most} bytes")

@@ -13,6 +13,7 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
 from kinegrad.memory import require
+from kinegrad.quiet import without_warnings
 
 BLOCK = 4096  # states that are looked at together
 
@@ -222,6 +223,7 @@ class Motion:
         return self._replayed["markers"][:, list(self.system.markers.values())]
 
     @cached_property
+    @without_warnings
     def energies(self) -> Energies:
         """Energies at every state kept, and the work done up to it, summed over the steps by the integrator's own rule."""
         energy = self._summary["energy"]

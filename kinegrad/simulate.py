@@ -34,6 +34,7 @@ from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinematics.start import start
 from kinegrad.memory import require
 from kinegrad.motion import EvenSteps, EvenTimes, Motion, Power, has_power
+from kinegrad.quiet import without_warnings
 
 CHUNKS = 50  # pieces in which a long run reports its progress
 SHORT = 2000  # steps below which a run is one piece
@@ -42,8 +43,10 @@ OTHERS = 12  # numbers kept of each state beside its row
 FEW = 64  # steps after which a run looks whether a function in an objective has failed
 PIECE = 0.1  # seconds after which it looks whether it shall stop
 MAX_STEPS = 10**9
+MOST_STATES = 10**6  # with error control
 
 
+@without_warnings
 def simulate(
     system: System,
     formulation=None,
@@ -89,6 +92,11 @@ def simulate(
         output_step = given_time(system, "output_step", output_step)
     scheme = scheme_for(system, formulation, integrator)
     hs, stride = (None, 1) if scheme.adaptive else time_grid(t_end, step, output_step)
+    if scheme.adaptive and output_step is not None and t_end / output_step > MOST_STATES:
+        raise KinegradError(
+            f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error control "
+            f"at most {MOST_STATES:.0e} are allowed."
+        )
     work = system.workspace(s=s)
     start(system, work, compliance=scheme.compliance, guess=guess)
 

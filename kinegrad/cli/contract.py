@@ -17,6 +17,7 @@ standard output.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import traceback
@@ -32,6 +33,8 @@ from kinegrad.cli.streams import OutputError, ReaderLeft, guarded
 from kinegrad.errors import KinegradError, Problem
 
 DONE, NEGATIVE, FAILED, STOPPED, UNREAD = 0, 1, 2, 130, 141
+
+MOST_SHOWN = 50  # problems told to a reader
 
 #: What a wrong command line raises; it has no public name in all versions of typer.
 UsageError = typer.BadParameter.__mro__[2]
@@ -93,6 +96,7 @@ def _run(command, arguments: Sequence[str]) -> int:
         if report == STOPPED:  # some versions of typer return this code for a keyboard interrupt, others abort
             raise KeyboardInterrupt
         if isinstance(report, Report):
+            _check_finite(report.data)
             code = DONE if report.good else NEGATIVE
             _print_report(report, as_json)
         sys.stdout.flush()  # help and version print by themselves
@@ -114,6 +118,21 @@ def _run(command, arguments: Sequence[str]) -> int:
         return FAILED
 
 
+def _check_finite(value: Any, where: str = "") -> None:
+    """Raises when a number of a report is none, by its place in the JSON object."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            _check_finite(entry, f"{where}.{key}" if where else str(key))
+    elif isinstance(value, list | tuple):
+        for k, entry in enumerate(value):
+            _check_finite(entry, f"{where}[{k}]")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise KinegradError(
+            f"{where} of the result is {value}, which is no number: numbers of the model are too large or too small for "
+            "double precision, or an expression is outside its domain; change these."
+        )
+
+
 def _print_report(report: Report, as_json: bool) -> None:
     if as_json:
         print(json.dumps(report.data, allow_nan=False), flush=True)
@@ -128,8 +147,11 @@ def _print_problems(problems: Sequence[Problem], as_json: bool) -> None:
         errors = [{"sentence": p.sentence, "where": p.where, "line": p.line} for p in problems]
         print(json.dumps({"errors": errors}), flush=True)
     else:
-        for problem in problems:
-            print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
+        for problem in problems[:MOST_SHOWN]:
+            print(" ".join(str(problem).split()), file=sys.stderr)
+        if len(problems) > MOST_SHOWN:
+            print(f"... and {len(problems) - MOST_SHOWN} problems more; --json gives all.", file=sys.stderr)
+        sys.stderr.flush()
 
 
 def _out_of_memory(error: BaseException | None) -> bool:

@@ -225,6 +225,9 @@ class _Values:
             if times[i] <= times[i - 1]:
                 text = f"is {self.found(force.times[i])} after {times[i - 1]:g}; times have to increase."
                 yield (*path, "times", i), text
+            elif times[i] - times[i - 1] < ROUNDING * (times[-1] - times[0]):
+                text = f"is {self.found(force.times[i])}, too soon after {times[i - 1]:g}; leave one of them out."
+                yield (*path, "times", i), text
         values = self.model.parameters.get(force.values) if isinstance(force.values, str) else force.values
         if isinstance(values, tuple) and len(values) != len(force.times):
             yield (

@@ -53,7 +53,18 @@ def page(document: dict) -> str:
     return first
 
 
+def as_json(document: dict) -> str:
+    """JSON; raises KinegradError when a number is none, for which JSON has no word."""
+    try:
+        return json.dumps(document, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        raise KinegradError(
+            "The motion has numbers that are infinite or not a number, which a page cannot show; look for numbers of the "
+            "model that are too large or too small."
+        ) from None
+
+
 def as_script_text(document: dict) -> str:
     """JSON that may stand in a script element whatever texts it holds."""
-    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+    text = as_json(document)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

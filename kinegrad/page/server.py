@@ -28,7 +28,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from kinegrad.errors import KinegradError
-from kinegrad.page.html import page
+from kinegrad.page.html import as_json, page
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 MOST_BYTES = 1_000_000  # of a request
@@ -291,4 +291,4 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _line(row: dict) -> bytes:
-    return json.dumps(row, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    return as_json(row).encode() + b"\n"

@@ -15,6 +15,7 @@ from kinegrad.kernels.status import OK
 from kinegrad.kinematics.start import StartDerivatives
 from kinegrad.memory import require
 from kinegrad.motion import Motion
+from kinegrad.quiet import without_warnings
 from kinegrad.simulate import explanation, simulate, state_size, times_that_follow
 
 METHODS = ("direct", "discrete-adjoint")
@@ -108,6 +109,7 @@ class Gradient:
         return gradient_html(self)
 
 
+@without_warnings
 def gradient(
     motion: Motion,
     *,
@@ -168,12 +170,25 @@ def gradient(
         wanted = None if every_slot else ds.any(axis=0)
         by_slot = _adjoint(run, wanted, progress)
         matrix = by_slot @ ds.T
+    check_finite(system, labels, matrix, by_slot if every_slot else None)
     return Gradient(
         method=method, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
         cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot if every_slot else None,
         history_t=np.array([t for t, _ in course]) if history else None,
         history=np.array([values for _, values in course]) if history else None,
     )  # fmt: skip
+
+
+def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.ndarray | None) -> None:
+    """Raises when a derivative is no number, by the name of the objective and of what it is differentiated by."""
+    for names, values in ((labels, matrix), (system.slots.names, by_slot)):
+        if values is not None and not np.isfinite(values).all():
+            i, j = np.argwhere(~np.isfinite(values))[0]
+            raise KinegradError(
+                f"The derivative of the objective {list(system.objectives)[i]!r} by {names[j]!r} is infinite or not a number: "
+                "numbers of the model are too large or too small, or an expression has no derivative on the way; change "
+                "these, or differentiate by something else."
+            )
 
 
 def require_memory(steps: int, scheme) -> None:

@@ -13,6 +13,7 @@ from kinegrad.kernels.products import BIAS, FREEDOMS, OBSERVE, POSITION, TIME
 from kinegrad.kinematics.start import close_position, evaluate, least_squares, refined
 from kinegrad.memory import require
 from kinegrad.motion import Motion
+from kinegrad.quiet import without_warnings
 from kinegrad.simulate import given_time, time_grid
 from kinegrad.statics.given import given_motion
 
@@ -22,6 +23,7 @@ COMPATIBLE = 1e-8
 KEPT, PASSED = 40, 4  # numbers beside the row of a state that is kept, and beside the objectives of each step
 
 
+@without_warnings
 def drive(
     system: System,
     *,

@@ -144,3 +144,11 @@ def test_warnings_tell_no_place_in_the_program(capsys, monkeypatch):
     monkeypatch.setenv("KINEGRAD_DEBUG", "1")
     with pytest.warns(RuntimeWarning, match="overflow in x"):
         assert run(typer.main.get_command(app), []) == 0
+
+
+def test_a_number_that_is_none_is_told_by_its_place(capsys):
+    report = Report({"markers": {"a.P": {"position": [0.0, float("inf")]}}}, lambda console: console.print("a table"))
+    for options in ([], ["--json"]):
+        assert run(ends(report), options) == 2
+        said = capsys.readouterr()
+        assert "markers.a.P.position[1] of the result is inf" in said.out + said.err and "a table" not in said.out
