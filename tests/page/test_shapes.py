@@ -1,11 +1,15 @@
 """Shapes in models: what is accepted, refused by name, and how it is drawn."""
 
+import warnings
+
 import numpy as np
 import pytest
 from reading import scene_of, unpacked
 
 import kinegrad as kg
+from kinegrad.page.html import page
 from kinegrad.page.meshes import read_mesh
+from kinegrad.page.scene import scene
 
 MODEL = """\
 kinegrad: 1
@@ -147,3 +151,25 @@ def test_bad_mesh_files_are_told_by_name(tmp_path):
         (tmp_path / name).write_text(content)
         with pytest.raises(kg.KinegradError, match=rf"bodies\.a\.shape\[0\]\.file is .*{name}"):
             drawn(f"[{{type: mesh, file: {name}}}]", tmp_path, folder=tmp_path)
+
+
+@pytest.mark.parametrize("size", ["1.0e-300", "1.0e+300"])
+def test_directions_of_any_length(size):
+    """Whose squares vanish or overflow; gravity, too."""
+    text = f"""\
+kinegrad: 1
+ground: {{markers: {{O: [0, 0, 0]}}}}
+bodies:
+  rod:
+    {{mass: 1, com: [1, 0, 0], inertia: [0, 1, 1], markers: {{O: [0, 0, 0]}},
+     shape: {{type: cylinder, radius: 1, length: 2, axis: [0, {size}, 0]}}}}
+joints: {{hinge: {{type: revolute, between: [ground.O, rod.O], axis: [0, 0, 1]}}}}
+forces: {{g: {{type: gravity, acceleration: [0, 0, -{size}]}}}}
+degrees_of_freedom: {{hinge.angle: {{position: 0}}}}
+"""
+    motion = kg.simulate(kg.joint(kg.Model.from_yaml_text(text)), t_end=0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        document = scene(motion)
+    assert document["up"] == pytest.approx([0.0, 0.0, 1.0])
+    assert np.isfinite(document["low"] + document["high"]).all() and page(document)
