@@ -282,6 +282,7 @@ def check_freedoms(system: System, work: Workspace) -> None:
     """Raises when degrees_of_freedom are too few, too many or dependent at the assembled position."""
     m = system.m
     J = work["J"]
+    _refuse_infinite(system, J, "at the start")
     rank = least_squares(J[:m], np.zeros((m, 1)))[1] if m else 0
     dof = system.n - rank
     given = [f for f in system.freedoms if f.independent]
@@ -320,6 +321,8 @@ def solve_velocity(system: System, work: Workspace) -> None:
 def _idle(system: System, work: Workspace) -> str:
     """The coordinates that move most in the allowed motion of least inertia."""
     motions = null_space(work["J"][: system.m].real, RANK_TOLERANCE)
+    if not motions.shape[1]:
+        return "something"
     _, vectors = np.linalg.eigh(motions.T @ work["M"].real @ motions)
     size = np.abs(motions @ vectors[:, 0])
     return " and ".join(repr(system.coordinates[k]) for k in np.flatnonzero(size > 0.5 * size.max())[:MOST_SUGGESTED])

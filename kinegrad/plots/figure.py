@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -40,7 +41,9 @@ def draw(title: str, panels: Sequence[Panel], path: str | Path | None = None, co
     figure.suptitle(title, parse_math=False)
     if path is not None:
         drawn = io.BytesIO()  # not the file: what writes PDF does not recover from a full disk
-        figure.savefig(drawn, dpi=150, format=path.suffix[1:].lower())
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Attempting to set identical")  # what hardly moves is drawn all the same
+            figure.savefig(drawn, dpi=150, format=path.suffix[1:].lower())
         with complete(path) as part:
             part.write_bytes(drawn.getbuffer())
     return figure

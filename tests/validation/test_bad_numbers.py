@@ -151,3 +151,29 @@ def test_any_size_is_simulated_or_refused(place, size):
     for act in (kg.equilibrium, kg.drive):
         with contextlib.suppress(KinegradError):
             act(found, **({"max_iterations": 30} if act is kg.equilibrium else {}))
+
+
+@pytest.mark.parametrize("size", ["1.0e+200", "1.0e-200", "1.7e+308", "5.0e-324"])
+def test_directions_whose_squares_are_no_numbers(size):
+    """Made a unit vector, such a one would be zero or infinite."""
+    with pytest.raises(ModelError, match=r"^line 7: joints\.j\.axis is .* whose length cannot be computed; scale it"):
+        system(HINGE.replace("[0, 0, 1]", f"[0, 0, {size}]"))
+    fine = system(HINGE.replace("[0, 0, 1]", "[0, 0, 1.0e+100]"))
+    np.testing.assert_allclose(kg.simulate(fine).q, kg.simulate(system()).q, rtol=1e-14)
+
+
+def test_everything_driven_and_nothing_with_mass():
+    model = system(more="drivers: {d: {measure: j.angle, value: sin(t)}}").model
+    model.bodies["b"] = model.bodies["b"].with_(mass="5.0e-324", inertia=(0, 0, 0), com=(0, 0, 0))
+    with contextlib.suppress(KinegradError):
+        kg.simulate(kg.joint(model))
+
+
+def test_errors_of_functions_are_passed_on():
+    def fails(angle):
+        raise np.linalg.LinAlgError("mine")
+
+    model = system().model
+    model.forces["f"] = kg.Torque(acts_on="j.angle", value=kg.law(fails, ["j.angle"]))
+    with pytest.raises(np.linalg.LinAlgError, match="mine"):
+        kg.simulate(kg.joint(model))
