@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LONGEST = 2000  # characters of a sentence; names and lists in it may be of any length
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -22,6 +24,12 @@ class Problem:
     sentence: str
     where: str = ""
     line: int | None = None
+
+    def __post_init__(self):
+        for name, most in (("sentence", LONGEST), ("where", LONGEST // 4)):
+            text = getattr(self, name)
+            if len(text) > most:
+                object.__setattr__(self, name, f"{text[: 3 * most // 4]} ... {text[-most // 4 :]}")
 
     def __str__(self) -> str:
         return self.sentence if self.line is None else f"line {self.line}: {self.sentence}"
@@ -59,8 +67,16 @@ class DerivativeWarning(UserWarning):
     """Derivatives that are not good to all digits, and why."""
 
 
+class IterationWarning(UserWarning):
+    """Steps that took nearly all iterations they may."""
+
+
 class UnusedOptionWarning(UserWarning):
     """An option that has no effect in the combination at hand."""
+
+
+class UncheckedFileWarning(UserWarning):
+    """A saved motion without a checksum: damage to its numbers would not show."""
 
 
 class SimulationError(KinegradError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,10 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
 from kinegrad.kinematics.multipliers import least_norm
+from kinegrad.memory import require
+from kinegrad.quiet import without_warnings
+
+BLOCK = 4096  # states that are looked at together
 
 
 @dataclass(frozen=True)
@@ -166,12 +171,46 @@ class Motion:
     @cached_property
     def _replayed(self) -> dict[str, np.ndarray]:
         """Markers, energies and violations at every state kept."""
-        return replay(self, range(len(self.t)))
+        return self._in_blocks(with_markers=True)
 
     @cached_property
     def _summary(self) -> dict[str, np.ndarray]:
         """Energies and violations at every state kept, without the markers, which may be many."""
-        return self.__dict__.get("_replayed") or replay(self, range(len(self.t)), with_markers=False)
+        return self.__dict__.get("_replayed") or self._in_blocks(with_markers=False)
+
+    def _in_blocks(self, with_markers: bool) -> dict[str, np.ndarray]:
+        """What `replay` gives of all states, found without a copy of them all."""
+        again = Replay(self, with_markers)
+        found = again(slice(0, 0))
+        size = len(self.t) * sum(x.dtype.itemsize * math.prod(x.shape[1:]) for x in found.values())
+        what = f"Keeping {'markers and energies' if with_markers else 'energies'} of {len(self.t)} states"
+        require(size, what, "simulate with a larger output_step (--output-step)")
+        whole = {name: np.zeros((len(self.t), *x.shape[1:]), x.dtype) for name, x in found.items()}
+        for first in range(0, len(self.t), BLOCK):
+            part = slice(first, first + BLOCK)
+            for name, x in again(part).items():
+                whole[name][part] = x
+        return whole
+
+    def marker_blocks(self):
+        """A function of a slice of states: positions, velocities and accelerations of all markers there.
+
+        Energies and violations come with them, and are kept when all states were asked for in turn.
+        """
+        order = list(self.system.markers.values())
+        if "_replayed" in self.__dict__:
+            return lambda rows: self._replayed["markers"][rows][:, order].transpose(2, 0, 1, 3)
+        again, found = Replay(self), []
+
+        def block(rows: slice) -> np.ndarray:
+            x = again(rows)
+            found.append((x["energy"], x["violation"]))
+            if sum(len(energy) for energy, _ in found) == len(self.t):
+                energy, violation = (np.concatenate(parts) for parts in zip(*found, strict=True))
+                self.__dict__.setdefault("_summary", {"energy": energy, "violation": violation})
+            return x["markers"][:, order].transpose(2, 0, 1, 3)
+
+        return block
 
     def marker(self, name: str) -> MarkerMotion:
         """The motion of the marker ``body.marker``."""
@@ -185,6 +224,7 @@ class Motion:
         return self._replayed["markers"][:, list(self.system.markers.values())]
 
     @cached_property
+    @without_warnings
     def energies(self) -> Energies:
         """Energies at every state kept, and the work done up to it, summed over the steps by the integrator's own rule."""
         energy = self._summary["energy"]
@@ -203,7 +243,7 @@ class Motion:
 
     def at_end(self) -> dict[str, MarkerMotion]:
         """All markers at the last state, each quantity a vector of three."""
-        x = replay(self, [len(self.t) - 1])["markers"][0]
+        x = Replay(self)(slice(len(self.t) - 1, None))["markers"][0]
         return {name: MarkerMotion(*x[k]) for name, k in sorted(self.system.markers.items())}
 
     @cached_property
@@ -311,19 +351,23 @@ class Power:
         return replay_states(self.work, self.functions, np.ascontiguousarray(t), states)["energy"][:, 2]
 
 
-def replay(motion: Motion, rows, with_markers: bool = True) -> dict[str, np.ndarray]:
-    """Marker quantities (rows, markers, 3, 3), energies (rows, 3) and constraint violations (rows, 3)."""
-    rows = list(rows)
-    work = motion.system.workspace(s=motion.s, every_marker=with_markers)
-    states = {name: x[rows] for name, x in motion.scheme.motion(motion.traj).items()}
-    fn = work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
-    return replay_states(work, fn, motion.t[rows], states, with_markers)
+class Replay:
+    """Marker quantities (rows, markers, 3, 3), energies (rows, 3) and constraint violations (rows, 3) of some states."""
+
+    def __init__(self, motion: Motion, with_markers: bool = True):
+        self.motion, self.with_markers = motion, with_markers
+        self.work = motion.system.workspace(s=motion.s, every_marker=with_markers)
+        self.fn = self.work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
+
+    def __call__(self, rows: slice) -> dict[str, np.ndarray]:
+        states = self.motion.scheme.motion(self.motion.traj[rows])
+        return replay_states(self.work, self.fn, self.motion.t[rows], states, self.with_markers)
 
 
 def replay_states(
     work: Workspace, fn, t: np.ndarray, states: dict, with_markers: bool = False
 ) -> dict[str, np.ndarray]:
-    """As `replay`, for states q, qd, qdd, lam at the times t."""
+    """As `Replay`, for states q, qd, qdd, lam at the times t."""
     from kinegrad.kernels.replay import replay as run
 
     q, qd, qdd, lam = (np.ascontiguousarray(states[name]) for name in ("q", "qd", "qdd", "lam"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable
 
@@ -13,9 +14,11 @@ from kinegrad.dynamics.scheme import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
+from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.products import OBSERVE
 from kinegrad.kernels.status import (
     CALLBACK_FAILED,
+    INTERRUPTED,
     LOST_RANK,
     NOT_CONVERGED,
     NOT_FINITE,
@@ -29,15 +32,21 @@ from kinegrad.kernels.status import (
 from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinematics.start import start
+from kinegrad.memory import require
 from kinegrad.motion import EvenSteps, EvenTimes, Motion, Power, has_power
+from kinegrad.quiet import without_warnings
 
 CHUNKS = 50  # pieces in which a long run reports its progress
 SHORT = 2000  # steps below which a run is one piece
 SCRATCH = 512  # steps of a run whose states are not all kept that are in memory at once
+OTHERS = 12  # numbers kept of each state beside its row
 FEW = 64  # steps after which a run looks whether a function in an objective has failed
+PIECE = 0.1  # seconds after which it looks whether it shall stop
 MAX_STEPS = 10**9
+MOST_STATES = 10**6  # with error control
 
 
+@without_warnings
 def simulate(
     system: System,
     formulation=None,
@@ -67,7 +76,8 @@ def simulate(
         Called with the fraction done.
     throw : bool
         Raise SimulationError when the run stops early (its `motion` holds what was done); or return that motion.  What a
-        function in the model raised is raised as it is, with the motion as its attribute `motion`.
+        function in the model raised is raised as it is, with the motion as its attribute `motion`; so is the
+        KeyboardInterrupt of Ctrl-C, which is heard after at most a moment.
     s : array, optional
         Values of all slots in place of those of the parameters.
     guess : array, optional
@@ -78,10 +88,15 @@ def simulate(
     integrator = integrator_of(defaults.integrator if integrator is None else integrator)
     follows = times_that_follow(system, t_end=t_end, step=step, output_step=output_step)
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
-    if output_step is None and defaults.output_step is not None:
-        output_step = given_time(system, "output_step", None)
+    if output_step is not None or defaults.output_step is not None:
+        output_step = given_time(system, "output_step", output_step)
     scheme = scheme_for(system, formulation, integrator)
     hs, stride = (None, 1) if scheme.adaptive else time_grid(t_end, step, output_step)
+    if scheme.adaptive and output_step is not None and t_end / output_step > MOST_STATES:
+        raise KinegradError(
+            f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error control "
+            f"at most {MOST_STATES:.0e} are allowed."
+        )
     work = system.workspace(s=s)
     start(system, work, compliance=scheme.compliance, guess=guess)
 
@@ -96,20 +111,27 @@ def simulate(
     scheme.keep(work, begin)
     fn = work.functions(*scheme.needs, OBSERVE)
     done = None
-    if scheme.adaptive:
-        run = scheme.run_adaptive(work, fn, t_end, step, output_step, final, psi, g_last, begin, progress)
-    else:
-        loop = Loop(scheme, work, fn, EvenTimes(step, len(hs), t_end), hs, final, psi, g_last)
-        if stride == 1:
-            run = loop.every_step(begin, progress)
+    with Interrupts() as interrupts:
+        if scheme.adaptive:
+            run = scheme.run_adaptive(
+                work, fn, t_end, step, output_step, final, psi, g_last, begin, progress, interrupts
+            )
         else:
-            run, done = loop.some_steps(begin, stride, progress)
+            loop = Loop(scheme, work, fn, EvenTimes(step, len(hs), t_end), hs, final, psi, g_last, interrupts)
+            if stride == 1:
+                run = loop.every_step(begin, progress)
+            else:
+                run, done = loop.some_steps(begin, stride, progress)
     motion = Motion(
         system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
         objectives=dict(zip(system.objectives, psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end, work=done,
         follows=follows,
     )  # fmt: skip
+    if interrupts.came:
+        stopped = KeyboardInterrupt()
+        stopped.motion = motion
+        raise stopped
     if work.calls is not None and work.calls.failure is not None:
         motion.status = CALLBACK_FAILED
         if throw:
@@ -150,11 +172,16 @@ def at_singular_position(t: float, formulation) -> str:
     )
 
 
+def state_size(numbers: int) -> int:
+    """Bytes for each state that is kept: the numbers of its row, time, step, iterations, flags, energies, violations."""
+    return 8 * (numbers + OTHERS)
+
+
 class Loop:
     """Steps of given sizes, done in pieces from the state that the workspace holds."""
 
-    def __init__(self, scheme, work: Workspace, fn, ts: EvenTimes, hs: EvenSteps, final, psi, g_last):
-        self.scheme, self.work, self.fn = scheme, work, fn
+    def __init__(self, scheme, work: Workspace, fn, ts: EvenTimes, hs: EvenSteps, final, psi, g_last, interrupts):
+        self.scheme, self.work, self.fn, self.interrupts = scheme, work, fn, interrupts
         self.ts, self.hs = ts, hs
         self.final, self.psi, self.g_last = final, psi, g_last
         self.cpu_s = 0.0
@@ -170,24 +197,42 @@ class Loop:
             self.cpu_s += time.thread_time() - clock
         if status == OK and self.work.calls is not None and self.work.calls.failure is not None:
             status = CALLBACK_FAILED
+        if status == OK and self.interrupts.came:
+            status = INTERRUPTED
         return status, count
+
+    def piece(self, done: int) -> int:
+        """Steps to do before the next look at the keyboard, after so many."""
+        if self.work.calls is not None or not done:
+            return FEW
+        return max(FEW, int(PIECE * done / max(self.cpu_s, 1e-9)))
+
+    def require_memory(self, states: int, numbers: int) -> None:
+        """Raises when so many states are more than the memory holds; a larger output_step is the remedy."""
+        size = states * state_size(numbers)
+
+        def remedy(free: float) -> str:
+            every = math.ceil(len(self.hs) / states) * 4.0 * size / max(free, 1.0)
+            longer = self.ts.step * 10.0 ** math.ceil(math.log10(every))
+            return f"keep fewer, by an output_step (--output-step) such as {longer:g} s"
+
+        require(size, f"Keeping {states} states", remedy)
 
     def every_step(self, begin: np.ndarray, progress) -> Run:
         """The run from row `begin`, all states kept."""
         n_steps = len(self.hs)
+        self.require_memory(n_steps + 1, len(begin))
         traj = np.zeros((n_steps + 1, len(begin)), begin.dtype)
         traj[0] = begin
         iterations, flags = np.zeros(n_steps, np.int64), np.zeros(n_steps, np.int64)
         self.advance(0, 0, traj[:1], iterations[:0], flags[:0])
         chunk = n_steps if n_steps <= SHORT or progress is None else -(-n_steps // CHUNKS)
-        if self.work.calls is not None:
-            chunk = FEW
         done, status = 0, OK
         while done < n_steps and status == OK:
-            last = min(done + chunk, n_steps)
+            last = min(done + chunk, done + self.piece(done), n_steps)
             status, count = self.advance(done, last, traj[done : last + 1], iterations[done:last], flags[done:last])
             done += count
-            if progress is not None and status == OK:
+            if progress is not None and status == OK and (n_steps > SHORT or done == n_steps):
                 progress(done / n_steps)
         ts = self.ts[: done + 1]
         return Run(status, ts, self.hs[:done], iterations[:done], flags[:done], ts, traj[: done + 1], self.cpu_s)
@@ -198,16 +243,17 @@ class Loop:
         Iterations are summed, and flags joined, over the steps between two states.
         """
         n_steps = len(self.hs)
-        marks = [*range(0, n_steps + 1, stride), *([n_steps] if n_steps % stride else [])]
-        traj = np.zeros((len(marks), len(begin)), begin.dtype)
+        n_states = 1 + -(-n_steps // stride)
+        self.require_memory(n_states, len(begin))
+        traj = np.zeros((n_states, len(begin)), begin.dtype)
         traj[0] = begin
-        iterations, flags = np.zeros(len(marks) - 1, np.int64), np.zeros(len(marks) - 1, np.int64)
+        iterations, flags = np.zeros(n_states - 1, np.int64), np.zeros(n_states - 1, np.int64)
         rows = np.zeros((min(SCRATCH, n_steps) + 1, len(begin)), begin.dtype)
         rows[0] = begin
         counts, bits = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
         self.advance(0, 0, rows[:1], counts[:0], bits[:0])
         done_work = Done(self) if has_power(self.work) else None
-        works = np.zeros(len(marks))
+        works = np.zeros(n_states)
         done, kept, status = 0, 1, OK
         while done < n_steps and status == OK:
             last = min(done + len(rows) - 1, n_steps)
@@ -225,7 +271,7 @@ class Loop:
             done += count
             if progress is not None and status == OK:
                 progress(done / n_steps)
-        times = np.array([self.ts[k] for k in marks[:kept]])
+        times = np.append(self.ts[:-1:stride], self.ts[-1:])[:kept]
         ts, hs = self.ts.until(done), self.hs.until(done)
         run = Run(status, ts, hs, iterations[: kept - 1], flags[: kept - 1], times, traj[:kept], self.cpu_s)
         return run, works[:kept] if done_work else None
@@ -314,7 +360,10 @@ def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[Eve
     hs = EvenSteps.that_meet(t_end, step)
     stride = 1
     if output_step is not None:
-        stride = round(output_step / step)
+        ratio = output_step / step
+        if ratio > 0.5 + len(hs):  # the end is kept anyway
+            return hs, len(hs)
+        stride = round(ratio)
         if stride < 1 or abs(stride * step - output_step) > 1e-9 * output_step:
             raise KinegradError(
                 f"output_step is {output_step:g} s, which is not a whole number of steps of {step:g} s."

@@ -135,7 +135,7 @@ def test_a_file_is_replaced_only_by_a_complete_one(motion, saved, monkeypatch):
 def test_paths_that_cannot_be_written(motion, tmp_path):
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
-    for path in (tmp_path, tmp_path / "missing" / "m.nc", loop, "/dev/null", tmp_path / ("x" * 300)):
+    for path in (tmp_path, tmp_path / "missing" / "m.nc", loop, tmp_path / ("x" * 300), tmp_path / "null\0"):
         with pytest.raises(kg.KinegradError, match="cannot be written"):
             motion.save(path)
     assert list(tmp_path.iterdir()) == [loop]

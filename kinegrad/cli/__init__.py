@@ -15,6 +15,7 @@ import typer
 
 import kinegrad
 from kinegrad.cli import contract
+from kinegrad.cli.streams import keep_numbers
 
 #: Each is a module of this package with a function of the same name.
 COMMANDS = (
@@ -46,6 +47,7 @@ for _name in COMMANDS:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command in `arguments` (those of the process by default) and exit with its code."""
+    keep_numbers()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name the terminal cannot show is no reason to fail
             stream.reconfigure(errors="backslashreplace")

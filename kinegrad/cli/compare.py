@@ -41,6 +41,8 @@ def compare(
         for trial in run_all(system, step, t_end):
             trials.append(trial)
             progress(len(trials) / len(SCHEMES))
+    if all(trial.refused for trial in trials):
+        raise KinegradError(*dict.fromkeys(trial.problem for trial in trials))
     rows = judged(trials)
     data = {"step": trials[0].step, "t_end": trials[0].t_end, "rows": rows}
     good = all(row["agrees"] is not False for row in rows)

@@ -86,6 +86,7 @@ def gradient(
             if not direction.any():
                 warn(f"nothing in the model depends on the parameter {label!r}; its derivatives are zero.")
 
+    _require_memory(job)
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
     replace(job, plot=None).write_data(motion)  # the figure is that of the gradient
@@ -131,6 +132,18 @@ def _with_meaning(result):
 def _finite(derivatives: dict[str, dict[str, float]]) -> dict[str, dict[str, float | None]]:
     """The derivatives with None in the place of those that do not exist."""
     return {name: {k: None if x != x else x for k, x in row.items()} for name, row in derivatives.items()}
+
+
+def _require_memory(job) -> None:
+    """Refuse a run whose states a gradient could not keep before it is simulated, with or without output_step."""
+    from kinegrad.dynamics.schemes import scheme_for
+    from kinegrad.sensitivity.gradient import require_memory
+    from kinegrad.simulate import given_time, time_grid
+
+    scheme = scheme_for(job.system, job.arguments["formulation"], job.arguments["integrator"])
+    if not scheme.adaptive:
+        t_end, step = (given_time(job.system, name, job.arguments[name]) for name in ("t_end", "step"))
+        require_memory(len(time_grid(t_end, step, None)[0]), scheme)
 
 
 def _method(method: str | None, all_: bool, wrt: Sequence[str], check: bool) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinegrad.cli.contract import warn
+from kinegrad.cli.contract import Stopped, warn
 from kinegrad.errors import KinegradError, Problem, SimulationError
+from kinegrad.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from kinegrad.coordinates.system import System
@@ -121,12 +122,15 @@ class Job:
 
         try:
             return simulate(self.system, **self.arguments | changes, progress=progress)
-        except SimulationError as error:
-            if self.out is None or error.motion is None:
+        except (SimulationError, KeyboardInterrupt) as error:
+            motion = getattr(error, "motion", None)
+            if self.out is None or motion is None:
                 raise
-            error.motion.save(self.out)
-            sentence = f"{error.problems[0].sentence} The motion up to then is in {str(self.out)!r}."
-            raise SimulationError(Problem(sentence), motion=error.motion) from None
+            motion.save(self.out)
+            saved = f"The motion up to then is in {str(self.out)!r}."
+            if isinstance(error, KeyboardInterrupt):
+                raise Stopped(f"stopped at t = {motion.ts[-1]:.6g} s. {saved}") from None
+            raise SimulationError(Problem(f"{error.problems[0].sentence} {saved}"), motion=motion) from None
 
     def times_that_follow(self) -> dict:
         """Times of the simulation that follow from parameters, by name, with their expressions."""
@@ -144,7 +148,10 @@ class Job:
     def write_data(self, motion: Motion, reactions: bool = False) -> None:
         """Save the motion, and draw its figure, where that was asked for."""
         if self.out is not None:
-            motion.save(self.out, reactions=reactions)
+            with Interrupts() as interrupts:  # what was computed is not lost to a late Ctrl-C
+                motion.save(self.out, reactions=reactions)
+            if interrupts.came:
+                raise Stopped(f"stopped. The motion is in {str(self.out)!r}.")
         if self.plot is not None:
             motion.plot(path=self.plot)
 
@@ -200,9 +207,9 @@ def prepare(
 
 def check_files(files: dict[str, Path | None], keep: Sequence[Path]) -> None:
     """Look whether the files to write, by option, have names of their kind, can be written, and are different ones."""
+    from kinegrad.files import check_writable
     from kinegrad.page.html import check_suffix as check_page
     from kinegrad.plots import check_suffix as check_figure
-    from kinegrad.results import check_writable
 
     taken = {path.resolve(): "the model" for path in keep}
     for option, path in files.items():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegrad.errors import AssemblyError
+from kinegrad.quiet import without_warnings
 
 if TYPE_CHECKING:
     from kinegrad.coordinates.system import System, Workspace
@@ -46,6 +47,7 @@ class Mobility:
         return any(dof != self.dof for dof in self.nearby)
 
 
+@without_warnings
 def mobility(system: System) -> Mobility:
     """Freedoms and redundant rows of an assembled system; AssemblyError when it cannot be assembled."""
     work = system.workspace()

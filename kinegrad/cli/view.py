@@ -72,9 +72,11 @@ def view(
 
 def _is_result(file: Path) -> bool:
     try:
+        if not file.is_file():  # what is read from a pipe would be lost to the reader of models
+            return False
         with file.open("rb") as stream:
             return stream.read(len(HDF5)) == HDF5
-    except OSError:
+    except (OSError, ValueError):
         return False  # the reader of models tells why
 
 

@@ -16,10 +16,12 @@ from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, MA
 from kinegrad.model.bodies import AxisInertia
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.simulation import BODY_POINTS
+from kinegrad.quiet import without_warnings
 
 NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "pitch": 0, "off": 0, "ref": 0, "m0": 0, "m1": 0}
 
 
+@without_warnings
 def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None, body_point: str | None = None) -> System:
     """`model` in joint coordinates of a spanning tree.
 

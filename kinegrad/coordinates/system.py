@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegrad.laws import Calls
+from kinegrad.memory import require
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
 
@@ -211,8 +212,14 @@ class Workspace:
                 known.clear()
             if self.system.n > LARGE:
                 fetch()
+            blank = self._blank(len(ds), len(wanted), number)
+            size = 2.0 * sum(
+                np.dtype(kind).itemsize * float(np.prod(shape, dtype=float)) for shape, kind in blank.values()
+            )
+            what = f"Setting up the equations of {self.system.n} coordinates and {self.system.m} constraint rows"
+            require(size, what, "make the model smaller, or differentiate by fewer parameters")
             tables = self.system.arrays(self.system, ds, wanted, number, every_marker)
-            known[key] = Slab(self.system.layout, tables, self._blank(len(ds), len(wanted), number))
+            known[key] = Slab(self.system.layout, tables, blank)
         return known[key]
 
     def _blank(self, directions: int, slots: int, number: str) -> dict[str, tuple]:

@@ -8,7 +8,8 @@ from abc import abstractmethod
 import numpy as np
 
 from kinegrad.dynamics.scheme import Run, Scheme
-from kinegrad.kernels.status import OK, TOO_MANY_STEPS
+from kinegrad.kernels.status import INTERRUPTED, OK, TOO_MANY_STEPS
+from kinegrad.memory import require
 
 FIRST_ROWS = 256  # steps a run with error control has room for at first; doubled when they are used up
 MOST_STEPS = 10**6
@@ -57,7 +58,7 @@ class RungeKutta54(RungeKutta):
     def tableau_of(methods):
         return methods.RK54
 
-    def run_adaptive(self, work, fn, t_end, step, interval, final, psi, g_last, begin, progress) -> Run:
+    def run_adaptive(self, work, fn, t_end, step, interval, final, psi, g_last, begin, progress, interrupts) -> Run:
         """The run from row `begin` to t_end; `step` is the first one tried, and multiples of `interval` are met."""
         control = np.array([t_end, self.options["integrator_tolerance"], interval or 0.0, min(step, t_end), 1.0])
         ts, hs = np.zeros(FIRST_ROWS + 1), np.zeros(FIRST_ROWS)
@@ -75,7 +76,7 @@ class RungeKutta54(RungeKutta):
         done, cpu = 0, 0.0
         while True:
             clock = time.thread_time()
-            last = min(len(hs), MOST_STEPS) if progress is None else min(len(hs), MOST_STEPS, done + FIRST_ROWS)
+            last = min(len(hs), MOST_STEPS, done + FIRST_ROWS)
             status, count = advance(done, last)
             cpu += time.thread_time() - clock
             done += count
@@ -83,11 +84,18 @@ class RungeKutta54(RungeKutta):
                 progress(min(1.0, ts[done] / t_end))
             if status == OK and done == MOST_STEPS and ts[done] < t_end:
                 status = TOO_MANY_STEPS
+            if status == OK and interrupts.came:
+                status = INTERRUPTED
             if status != OK or ts[done] >= t_end:
                 ts, traj = ts[: done + 1].copy(), traj[: done + 1].copy()
                 hs, evaluations, flags = (x[:done].copy() for x in (hs, evaluations, flags))
                 return Run(status, ts, hs, evaluations, flags, ts, traj, cpu)
             if done == len(hs):
+                require(
+                    3 * traj.nbytes,
+                    f"Keeping more than {done} states",
+                    "raise the tolerance, or simulate a shorter time",
+                )
                 ts, hs, evaluations, flags, traj = (doubled(x) for x in (ts, hs, evaluations, flags, traj))
 
 

@@ -11,6 +11,7 @@ INCONSISTENT = 7
 OUT_OF_RANGE = 8
 CALLBACK_FAILED = 9
 LOST_RANK = 10
+INTERRUPTED = 11
 
 WORDS = {
     OK: "it succeeded",
@@ -24,4 +25,5 @@ WORDS = {
     OUT_OF_RANGE: "an argument is outside its range",
     CALLBACK_FAILED: "a Python function called from the loop raised an error",
     LOST_RANK: "the constraints no longer determine the motion",
+    INTERRUPTED: "it was stopped from the keyboard",
 }

@@ -49,6 +49,8 @@ def turn(system: System, work: Workspace, residual: Callable[[], np.ndarray]) ->
             q[k] = here[k] + STEP
             K[rows:, k] = (both()[rows:] - now[rows:]) / STEP
             q[k] = here[k]
+        if not np.isfinite(K).all():
+            return
         step, factor = np.linalg.lstsq(K, -now, rcond=1e-9)[0], 1.0
         while True:
             q[:] = here + factor * step

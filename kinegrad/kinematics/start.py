@@ -40,6 +40,10 @@ MOST_SUGGESTED = 3  # degrees of freedom, to a model that gives too few
 POSITION_TOLERANCE = 1e-13
 ACCEPTED = 1e-9  # a residual above this, in a mechanism of size 1, is not assembled
 MAX_ITERATIONS = 60
+TOO_LARGE = (
+    "The constraints have derivatives that are infinite or not numbers; look for lengths, positions or velocities that are too "
+    "large or too small, and for expressions outside their domain."
+)
 
 
 def least_squares(A, B):
@@ -80,7 +84,12 @@ def _solved(A, B):
         from kinegrad.kernels.linalg import least_squares as solve  # by plain transposes: complex steps pass through
 
         return solve(np.ascontiguousarray(A), np.ascontiguousarray(B), RANK_TOLERANCE)
-    X, _, rank, _ = np.linalg.lstsq(A, B, rcond=RANK_TOLERANCE)
+    if not np.isfinite(A).all():
+        raise AssemblyError(TOO_LARGE)
+    try:
+        X, _, rank, _ = np.linalg.lstsq(A, B, rcond=RANK_TOLERANCE)
+    except np.linalg.LinAlgError:
+        raise AssemblyError(TOO_LARGE) from None
     return X, rank
 
 
@@ -202,6 +211,7 @@ def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -
     for iteration in range(MAX_ITERATIONS):
         if not np.isfinite(residual).all():
             raise AssemblyError(_not_assembled(system, residual, iteration, when))
+        _refuse_infinite(system, work["J"][: len(residual)], when)
         step, _ = least_squares(work["J"][: len(residual)], -residual)
         q, sizes = work["q"].copy(), _sizes(system, work, len(residual))
         size, factor = np.linalg.norm(residual.real / sizes), 1.0
@@ -222,6 +232,17 @@ def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -
     if off > ACCEPTED:
         raise AssemblyError(_not_assembled(system, residual, iteration + 1, when))
     return iteration + 1
+
+
+def _refuse_infinite(system: System, J: np.ndarray, when: str) -> None:
+    """Raises when a derivative is no number, by the name of the row."""
+    bad = np.flatnonzero(~np.isfinite(J).all(axis=1))
+    if len(bad):
+        name = [*system.row_names, *(f.name for f in system.freedoms)][bad[0]]
+        raise AssemblyError(
+            f"The derivatives of {name!r} {when} are infinite or not numbers; look for lengths or positions that are too large "
+            "or too small, and for expressions outside their domain."
+        )
 
 
 def _coordinate_of(system: System, freedom) -> int | None:
@@ -261,6 +282,7 @@ def check_freedoms(system: System, work: Workspace) -> None:
     """Raises when degrees_of_freedom are too few, too many or dependent at the assembled position."""
     m = system.m
     J = work["J"]
+    _refuse_infinite(system, J, "at the start")
     rank = least_squares(J[:m], np.zeros((m, 1)))[1] if m else 0
     dof = system.n - rank
     given = [f for f in system.freedoms if f.independent]
@@ -299,6 +321,8 @@ def solve_velocity(system: System, work: Workspace) -> None:
 def _idle(system: System, work: Workspace) -> str:
     """The coordinates that move most in the allowed motion of least inertia."""
     motions = null_space(work["J"][: system.m].real, RANK_TOLERANCE)
+    if not motions.shape[1]:
+        return "something"
     _, vectors = np.linalg.eigh(motions.T @ work["M"].real @ motions)
     size = np.abs(motions @ vectors[:, 0])
     return " and ".join(repr(system.coordinates[k]) for k in np.flatnonzero(size > 0.5 * size.max())[:MOST_SUGGESTED])

@@ -31,6 +31,7 @@ ROUNDING = 1e-12  # of the trace, for inertias
 ROUNDING_OF_ALL = 1e-15  # of the inertia of the whole mechanism, for bodies that have next to none
 PERPENDICULAR = 1e-9  # cosine allowed between directions that should be perpendicular
 MIN_SPLINE_POINTS = 4
+SHORTEST = 1e-150  # of a direction: the squares of its components still have all digits
 
 
 def find_in_values_of(model: Model, evaluation: Evaluation) -> list[Finding]:
@@ -154,7 +155,7 @@ class _Values:
             mass += sum(abs(self.value(m)) for m in (body.mass, *(p.mass for p in body.point_masses.values())))
             length = max([length, *(abs(x) for point in points for x in self.vector(point))])
             inertia = max([inertia, *map(abs, self.principal_moments(body.inertia) or ())])
-        scale = mass * length**2 + inertia
+        scale = mass * length * length + inertia
         return scale if math.isfinite(scale) else 0.0
 
     def markers(self, path: tuple, markers: dict) -> Iterator[tuple[tuple, str]]:
@@ -225,6 +226,9 @@ class _Values:
             if times[i] <= times[i - 1]:
                 text = f"is {self.found(force.times[i])} after {times[i - 1]:g}; times have to increase."
                 yield (*path, "times", i), text
+            elif times[i] - times[i - 1] < ROUNDING * (times[-1] - times[0]):
+                text = f"is {self.found(force.times[i])}, too soon after {times[i - 1]:g}; leave one of them out."
+                yield (*path, "times", i), text
         values = self.model.parameters.get(force.values) if isinstance(force.values, str) else force.values
         if isinstance(values, tuple) and len(values) != len(force.times):
             yield (
@@ -285,8 +289,14 @@ class _Values:
             yield path, f"is {self.found(number)}; give a number from {low:g} to {high:g}."
 
     def direction(self, path: tuple, vector: tuple) -> Iterator[tuple[tuple, str]]:
-        if all(value == 0.0 for value in self.vector(vector)):
+        size = max(map(abs, self.vector(vector)))
+        if size == 0.0:
             yield path, f"is {self.shown(vector)}, which has no direction; give a vector that is not zero."
+        elif not SHORTEST <= size <= 1.0 / SHORTEST and not math.isnan(size):
+            yield (
+                path,
+                f"is {self.shown(vector)}, whose length cannot be computed; scale it, its length does not count.",
+            )
 
     def directions(self, path: tuple, axis: tuple) -> Iterator[tuple[tuple, str]]:
         """Problems of one vector or of both of a pair."""

@@ -217,7 +217,10 @@ class Model:
 
         text = to_text(self.to_dict())
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            from kinegrad.files import complete
+
+            with complete(path) as part:
+                part.write_text(text, encoding="utf-8")
         return text
 
     # --- checks ---

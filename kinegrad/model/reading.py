@@ -26,14 +26,18 @@ from ruamel.yaml.events import (
 )
 
 from kinegrad.errors import ModelError, Problem
+from kinegrad.files import read_bytes
 from kinegrad.model.checks import find
 from kinegrad.model.element import dotted
 from kinegrad.model.model import VERSION, Finding, Model
-from kinegrad.model.values import show
+from kinegrad.model.values import clipped, show
 
 MAX_CHARACTERS = 2_000_000
+MOST_BYTES = 4 * MAX_CHARACTERS
 MAX_DEPTH = 30
 MAX_NODES = 200_000  # with aliases counted as often as they are used
+MAX_ANCHORS = 10_000  # and aliases
+LONG_TAG = re.compile(r"(?:^|[\s,\[{])!\S{200}")  # which the parser takes minutes for
 
 NULL = re.compile(r"|~|null|Null|NULL")
 BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
@@ -43,9 +47,9 @@ SPECIAL = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 def read_file(path: str | Path) -> Model:
-    """The model in a file of YAML."""
+    """The model in a file of YAML; it may be a pipe that somebody writes into."""
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = read_bytes(Path(path), MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ModelError(
             f"{path} is not a text in UTF-8 (byte {error.start} is {error.object[error.start]:#x}); "
@@ -146,7 +150,14 @@ class _Loader:
     def __init__(self, text: str):
         if len(text) > MAX_CHARACTERS:
             raise ModelError(f"the file has {len(text)} characters; a model file has at most {MAX_CHARACTERS}.")
+        tag = LONG_TAG.search(text)
+        if tag:
+            line = text.count("\n", 0, tag.end()) + 1
+            raise ModelError(
+                Problem("a tag of more than 200 characters stands here; tags are not read, remove it.", line=line)
+            )
         self.events = YAML(typ="safe", pure=True).parse(text)
+        self.marks = 0
         self.anchors: dict[str, tuple[Any, Place]] = {}
         self.problems: list[Problem] = []
         self.nodes = 0
@@ -187,11 +198,15 @@ class _Loader:
         self.nodes += 1
         if len(path) > MAX_DEPTH:
             raise _Stop(f"the file nests deeper than {MAX_DEPTH} levels; a model file never needs that.", line)
+        if event.anchor is not None:
+            self.marks += 1
+            if self.marks > MAX_ANCHORS:
+                raise _Stop(f"the file has more than {MAX_ANCHORS} anchors and aliases; write the values out.", line)
         if isinstance(event, AliasEvent):
             value, place = self.alias(event)
             return value, Place(line, place.parts, place.size)
         if event.tag is not None:
-            self.problem(f"has the tag {event.tag}; tags are not read, remove it.", path)
+            self.problem(f"has the tag {clipped(event.tag)}; tags are not read, remove it.", path)
         if isinstance(event, ScalarEvent):
             value, place = self.scalar(event), Place(line)
         elif isinstance(event, MappingStartEvent):
@@ -207,9 +222,8 @@ class _Loader:
     def alias(self, event: AliasEvent) -> tuple[Any, Place]:
         """What stands at the anchor; an anchor is known from its end on, so nothing contains itself."""
         if event.anchor not in self.anchors:
-            raise _Stop(
-                f"the alias *{event.anchor} has no anchor &{event.anchor} before it; define it first.", self.line
-            )
+            name = clipped(event.anchor)
+            raise _Stop(f"the alias *{name} has no anchor &{name} before it; define it first.", self.line)
         self.nodes += self.anchors[event.anchor][1].size
         return self.anchors[event.anchor]
 

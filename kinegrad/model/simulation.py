@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from kinegrad.model.element import Element, by_type
 from kinegrad.model.values import NUMBER_SCHEMA, Number, show, to_number
+
+MOST_ITERATIONS = 1_000_000
+
+
+def _not_too_many(value: int) -> int:
+    if value > MOST_ITERATIONS:
+        raise ValueError(f"is {show(value)}; give at most {MOST_ITERATIONS}.")
+    return value
 
 
 def _projection(value: Any):
@@ -32,7 +40,9 @@ class Formulation(Element):
     """What is solved in a step; the two options here are those of its Newton iterations."""
 
     tolerance: Number = Field(1e-10, description="Newton iterations end when the step is smaller than this")
-    max_iterations: Annotated[int, Field(strict=True)] = Field(25, description="Newton iterations allowed in a step")
+    max_iterations: Annotated[int, Field(strict=True), AfterValidator(_not_too_many)] = Field(
+        25, description="Newton iterations allowed in a step"
+    )
 
 
 class ALI3P(Formulation):

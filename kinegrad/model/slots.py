@@ -213,8 +213,15 @@ class Slots:
 
     def _not_finite(self, k: int, value, fields: np.ndarray) -> Problem:
         origins = self.from_fields.origins(k)
+        origins += [
+            c for block in self.blocks if block.first <= k < block.first + len(block.matrix) for c in block.columns
+        ]
         given = ", ".join(f"{self.field_paths[i]} = {fields[i]}" for i in origins)
-        return Problem(f"{self.names[k]} cannot be computed (it is {value}) from {given}; change these.", self.names[k])
+        given = f" from {given}" if given else ""
+        return Problem(
+            f"{self.names[k]} cannot be computed (it is {value}){given}; look for numbers that are too large or too small.",
+            self.names[k],
+        )
 
     def jacobian(self, rho: np.ndarray) -> SparseColumns:
         """The derivatives s_rho, of shape (slots, independent parameters)."""

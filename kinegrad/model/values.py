@@ -18,6 +18,8 @@ from kinegrad.expressions.syntax import Expression
 from kinegrad.laws import Law
 
 PLAIN_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
+MOST_TITLE = 500
+MOST_NAME = 200
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 PARAMETER = re.compile(rf"{IDENTIFIER.pattern}(\[[0-9]{{1,9}}\])?", re.ASCII)
 MARKER = re.compile(rf"{IDENTIFIER.pattern}\.{IDENTIFIER.pattern}", re.ASCII)
@@ -49,6 +51,11 @@ def show(value: Any) -> str:
             text = repr(value)
         except Exception:  # a foreign object may fail to print itself; the sentence still has to come out
             text = f"a {type(value).__name__}"
+    return clipped(text)
+
+
+def clipped(text: str) -> str:
+    """The beginning of a text that is too long for a sentence."""
     return text if len(text) <= 70 else text[:67] + "..."
 
 
@@ -143,6 +150,8 @@ def _text(pattern: re.Pattern, what: str):
 def _title(value: Any) -> str:
     if not isinstance(value, str) or not value.isprintable():
         raise ValueError(f"is {show(value)}; one line of text is needed (put it in quotes).")
+    if len(value) > MOST_TITLE:
+        raise ValueError(f"has {len(value)} characters; a title has at most {MOST_TITLE}.")
     return value
 
 
@@ -180,7 +189,7 @@ def _table(value: Any) -> dict:
 def identifier_problem(name: Any) -> str | None:
     """Fragment that says why `name` is not a name, or None when it is one."""
     if isinstance(name, str) and IDENTIFIER.fullmatch(name):
-        return None
+        return None if len(name) <= MOST_NAME else f"has {len(name)} characters; a name has at most {MOST_NAME}."
     return "is not a name: letters, digits and _ are allowed, and the first is not a digit."
 
 

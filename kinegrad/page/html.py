@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 from kinegrad.errors import KinegradError
+from kinegrad.files import complete
 from kinegrad.page.scene import FRAMES, scene
 
 SUFFIXES = (".html", ".htm")
@@ -31,14 +31,8 @@ def to_html(motion, path: str | Path, *, gradient=None, frames: int = FRAMES, fo
     """Where the page of `motion` was written; a file that was there is replaced, and only by a complete one."""
     path = check_suffix(path)
     text = page(scene(motion, most=frames, gradient=gradient, folder=folder))
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
+    with complete(path) as part:
         part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    except OSError as error:
-        raise KinegradError(f"{str(path)!r} cannot be written: {error.strerror or error}; name another file.") from None
-    finally:
-        part.unlink(missing_ok=True)
     return path
 
 
@@ -59,7 +53,18 @@ def page(document: dict) -> str:
     return first
 
 
+def as_json(document: dict) -> str:
+    """JSON; raises KinegradError when a number is none, for which JSON has no word."""
+    try:
+        return json.dumps(document, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        raise KinegradError(
+            "The motion has numbers that are infinite or not a number, which a page cannot show; look for numbers of the "
+            "model that are too large or too small."
+        ) from None
+
+
 def as_script_text(document: dict) -> str:
     """JSON that may stand in a script element whatever texts it holds."""
-    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+    text = as_json(document)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

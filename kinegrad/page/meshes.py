@@ -7,17 +7,19 @@ from pathlib import Path
 import numpy as np
 
 from kinegrad.errors import KinegradError
+from kinegrad.files import read_bytes, reason
 
 MOST_TRIANGLES = 200_000
+MOST_BYTES = 100_000_000
 
 
 def read_mesh(path: Path, what: str) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n, 3) and triangles (k, 3) of a file; `what` names the shape in the sentences of errors."""
     try:
-        content = path.read_bytes()
-    except OSError as error:
+        content = read_bytes(path, MOST_BYTES)
+    except (OSError, ValueError) as error:
         raise KinegradError(
-            f"{what} is {str(path)!r}, which cannot be read: {error.strerror or error}; the path is seen from the folder of "
+            f"{what} is {str(path)!r}, which cannot be read: {reason(error)}; the path is seen from the folder of "
             "the model, or from the one named as folder."
         ) from None
     try:

@@ -16,11 +16,13 @@ from kinegrad.page.packing import packed
 from kinegrad.page.replay import Frames, chosen_rows, frames, quaternions
 from kinegrad.page.solids import GROUND, Solids, corners
 from kinegrad.plots.motion import FLAT, ROUNDING, moving_markers
+from kinegrad.quiet import without_warnings
 
 FRAMES = 600  # states shown, at most, unless asked otherwise
 MANY = 24  # bodies from which one path is shown at first
 
 
+@without_warnings
 def scene(motion, *, most: int = FRAMES, gradient=None, folder: str | Path | None = None) -> dict:
     """The document of a page, ready for JSON.
 
@@ -133,7 +135,8 @@ class _Scene:
             for at in corners(self.drawn[body]) if shapes_of(element) else ():
                 x = self._positions(body, at)
                 x = x[np.isfinite(x).all(axis=1)]
-                self.low, self.high = np.minimum(self.low, x.min(axis=0)), np.maximum(self.high, x.max(axis=0))
+                if len(x):
+                    self.low, self.high = np.minimum(self.low, x.min(axis=0)), np.maximum(self.high, x.max(axis=0))
 
     def _up(self) -> list[float]:
         """Against gravity; else z, or y when everything stays in the plane z = constant."""
@@ -141,6 +144,7 @@ class _Scene:
             if isinstance(force, Gravity):
                 g = np.array([self.value(number) for number in force.acceleration])
                 if g.any():
+                    g = g / np.abs(g).max()
                     return (-g / np.linalg.norm(g)).tolist()
         return [0.0, 1.0, 0.0] if self._normal() == [0.0, 0.0, 1.0] else [0.0, 0.0, 1.0]
 

@@ -1,20 +1,26 @@
 """A page that can ask for other parameter values: a small server on this machine, from the standard library.
 
-======== =========== ====================================================================================
-method   path        answer
-======== =========== ====================================================================================
-GET      ``/``       the page
-POST     ``/simulate`` lines of JSON while it works: ``{progress}``, then ``{scene, seconds}`` or ``{error}``
-======== =========== ====================================================================================
+======== ==================== ====================================================================================
+method   path                 answer
+======== ==================== ====================================================================================
+GET      ``/TOKEN/``          the page
+POST     ``/TOKEN/simulate``  lines of JSON while it works: ``{progress}``, then ``{scene, seconds}`` or ``{error}``
+======== ==================== ====================================================================================
 
-It listens to this machine only, and answers only to requests that name it by a local name, so that pages from elsewhere
-cannot reach it through the browser.
+It listens to this machine only. The token in the address is known to nobody who was not told the address. Requests have to
+name the server by a local name and, where they tell it, come from its own page, so that pages from elsewhere cannot reach it
+through the browser. What is sent is read within limits of size and time; whatever it is, the answer is a sentence.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hmac
 import json
 import math
+import secrets
+import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -22,12 +28,28 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from kinegrad.errors import KinegradError
-from kinegrad.page.html import page
+from kinegrad.page.html import as_json, page
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 MOST_BYTES = 1_000_000  # of a request
+MOST_DIGITS = 7  # of its size
+MOST_CONNECTIONS = 32  # at the same time
+RECEIVING = 20.0  # seconds in which a request has to be there
+ANSWERING = 60.0  # seconds in which a client has to take a piece of the answer
+WAITING = 60.0  # seconds a request waits for the simulation before it
+SIMULATING = 600.0  # seconds a simulation may take
 MOST_SLIDERS = 12  # when the model names no design
 SPAN = 0.5  # sliders go so far to either side, of the value
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
 
 
 def sliders(system) -> list[dict]:
@@ -60,7 +82,9 @@ class LiveServer(ThreadingHTTPServer):
         self.text = page(document).encode()
         self.names = {parameter["name"] for parameter in document["live"]["parameters"]}
         self.simulate = simulate
+        self.token = secrets.token_urlsafe(16)
         self.one_at_a_time = threading.Lock()
+        self.free = threading.Semaphore(MOST_CONNECTIONS)
         try:
             super().__init__(("127.0.0.1", port), Handler)
         except OSError as error:
@@ -70,74 +94,201 @@ class LiveServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        return f"http://localhost:{self.server_port}/"
+        return f"http://localhost:{self.server_port}/{self.token}/"
+
+    def process_request(self, request, client_address) -> None:
+        """A thread for a connection, as long as there are not too many."""
+        if self.free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request, client_address) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.free.release()
+
+    def handle_error(self, request, client_address) -> None:
+        """A word on what no answer could be given to; clients that leave are no fault."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            print(f"Note: a request failed ({type(error).__name__}).", file=sys.stderr, flush=True)
+
+
+class Refused(Exception):
+    """A request that is not answered: the code of HTTP, and a sentence."""
+
+    def __init__(self, code: HTTPStatus, sentence: str):
+        self.code = code
+        super().__init__(sentence)
 
 
 class Handler(BaseHTTPRequestHandler):
     """One request."""
 
     server: LiveServer
+    server_version, sys_version = "kinegrad", ""
+    timeout = RECEIVING
+    begun = False
+
+    def setup(self) -> None:
+        super().setup()
+        self.clock = threading.Timer(RECEIVING, self._stop_receiving)
+        self.clock.daemon = True
+        self.clock.start()
+
+    def finish(self) -> None:
+        self.clock.cancel()
+        super().finish()
+
+    def _stop_receiving(self) -> None:
+        """End a request that comes byte by byte."""
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RD)
+
+    def _received(self) -> None:
+        self.clock.cancel()
+        self.connection.settimeout(ANSWERING)
 
     def log_message(self, *_) -> None:
         """Requests are not told on the terminal."""
 
     def do_GET(self) -> None:
-        if self._is_foreign():
-            return
-        if self.path != "/":
-            self.send_error(HTTPStatus.NOT_FOUND)
-            return
+        self._answer(self._send_page)
+
+    def do_POST(self) -> None:
+        self._answer(self._simulate)
+
+    def _answer(self, act: Callable[[], None]) -> None:
+        """Whatever happens, an answer, unless the client left."""
+        try:
+            self._check_sender()
+            act()
+        except Refused as refusal:
+            self._refuse(refusal.code, str(refusal))
+        except KinegradError as error:
+            self._fail(" ".join(problem.sentence for problem in error.problems))
+        except OSError:  # the page was closed
+            self.close_connection = True
+        except Exception as error:
+            self._fail(
+                f"this is a fault in kinegrad, not in the page ({type(error).__name__}: {error}). Please report it."
+            )
+
+    # --- what is asked ---
+
+    def _check_sender(self) -> None:
+        """Only who knows the token, by a local name, and no page from elsewhere."""
+        host = self.headers.get("Host", "")
+        if (host.rpartition(":")[0] or host) not in LOCAL:
+            raise Refused(HTTPStatus.FORBIDDEN, "this server answers to local names only.")
+        origin = self.headers.get("Origin")
+        if origin is not None and origin not in [f"http://{name}:{self.server.server_port}" for name in LOCAL]:
+            raise Refused(HTTPStatus.FORBIDDEN, "this server answers to its own page only.")
+        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            raise Refused(HTTPStatus.FORBIDDEN, "this server answers to its own page only.")
+        token, slash, rest = self.path.partition("?")[0].removeprefix("/").partition("/")
+        if not hmac.compare_digest(token.encode(errors="replace"), self.server.token.encode()):
+            raise Refused(HTTPStatus.FORBIDDEN, "the address lacks the token; take the one that kinegrad view told.")
+        self.asked = slash + rest
+
+    def _send_page(self) -> None:
+        if self.asked != "/":
+            raise Refused(HTTPStatus.NOT_FOUND, "there is nothing at this address.")
+        self._received()
         self._begin("text/html; charset=utf-8", len(self.server.text))
         self.wfile.write(self.server.text)
 
-    def do_POST(self) -> None:
-        if self._is_foreign():
-            return
-        if self.path != "/simulate" or self.headers.get_content_type() != "application/json":
-            self.send_error(HTTPStatus.NOT_FOUND)
-            return
+    def _simulate(self) -> None:
+        if self.asked != "/simulate" or self.headers.get_content_type() != "application/json":
+            raise Refused(HTTPStatus.NOT_FOUND, "there is nothing at this address for what was sent.")
+        values = self._values()
+        self._received()
+        if not self.server.one_at_a_time.acquire(timeout=WAITING):
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "another simulation is running; try again when it is done.")
         try:
-            values = self._values()
-        except (ValueError, TypeError, AttributeError) as error:
-            self.send_error(HTTPStatus.BAD_REQUEST, str(error))
-            return
-        self._begin("application/x-ndjson")
+            begin = time.perf_counter()
+
+            def progress(fraction: float) -> None:
+                if time.perf_counter() - begin > SIMULATING:
+                    raise KinegradError(
+                        f"the simulation was stopped after {SIMULATING:g} s; simulate it without a page."
+                    )
+                self._tell(progress=fraction)
+
+            scene = self.server.simulate(values, progress)
+            self._tell(scene=scene, seconds=time.perf_counter() - begin)
+        finally:
+            self.server.one_at_a_time.release()
+
+    def _values(self) -> dict[str, float]:
+        """Parameter values from the request."""
         try:
-            with self.server.one_at_a_time:
-                begin = time.perf_counter()
-                scene = self.server.simulate(values, lambda fraction: self._tell(progress=fraction))
-                self._tell(scene=scene, seconds=time.perf_counter() - begin)
-        except KinegradError as error:
-            self._tell(error=" ".join(problem.sentence for problem in error.problems))
-        except (BrokenPipeError, ConnectionResetError):  # the page was closed
-            self.close_connection = True
+            values = json.loads(self._body())["values"]
+            if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values.values()):
+                raise ValueError
+            values = {name: float(value) for name, value in values.items()}
+            if not all(map(math.isfinite, values.values())):
+                raise ValueError
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+            raise Refused(
+                HTTPStatus.BAD_REQUEST, 'the request is not {"values": {NAME: NUMBER}} with finite numbers.'
+            ) from None
+        if values.keys() - self.server.names:
+            raise Refused(HTTPStatus.BAD_REQUEST, "the request names other parameters than those of the page.")
+        return values
 
-    def _is_foreign(self) -> bool:
-        host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
-        if host in LOCAL:
-            return False
-        self.send_error(HTTPStatus.FORBIDDEN)
-        return True
+    def _body(self) -> bytes:
+        """What was sent, whole."""
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()):
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "the request does not tell its size.")
+        if len(length) > MOST_DIGITS or int(length) > MOST_BYTES:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the request is larger than {MOST_BYTES} bytes.")
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            raise Refused(HTTPStatus.REQUEST_TIMEOUT, "the request ended, or took too long, before it was complete.")
+        return body
 
-    def _begin(self, kind: str, length: int | None = None) -> None:
-        self.send_response(HTTPStatus.OK)
+    # --- what is answered ---
+
+    def _begin(self, kind: str, length: int | None = None, code: HTTPStatus = HTTPStatus.OK) -> None:
+        self.begun = True
+        self.send_response(code)
         self.send_header("Content-Type", kind)
-        self.send_header("Cache-Control", "no-store")
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
         if length is not None:
             self.send_header("Content-Length", str(length))
         self.end_headers()
 
-    def _values(self) -> dict[str, float]:
-        """Parameter values from the request; ValueError when they are none."""
-        length = int(self.headers.get("Content-Length") or 0)
-        if not 0 < length <= MOST_BYTES:
-            raise ValueError("the request has no size that is allowed")
-        values = {name: float(value) for name, value in json.loads(self.rfile.read(length))["values"].items()}
-        unknown = sorted(values.keys() - self.server.names)
-        if unknown or not all(map(math.isfinite, values.values())):
-            raise ValueError("the request names other parameters, or values that are not finite")
-        return values
-
     def _tell(self, **row) -> None:
-        self.wfile.write(json.dumps(row, separators=(",", ":")).encode() + b"\n")
+        if not self.begun:
+            self._begin("application/x-ndjson")
+        self.wfile.write(_line(row))
         self.wfile.flush()
+
+    def _fail(self, sentence: str) -> None:
+        """Tell what went wrong, if the client is still there."""
+        with contextlib.suppress(OSError):
+            self._tell(error=sentence)
+
+    def send_error(self, code, message=None, explain=None) -> None:
+        """What the base class refuses; its words would repeat what was sent."""
+        code = HTTPStatus(code)
+        self._refuse(code, f"the request is not understood ({code.phrase}).")
+
+    def _refuse(self, code: HTTPStatus, sentence: str) -> None:
+        """A line of JSON, and the end of the connection."""
+        self.close_connection = True
+        self.request_version = "HTTP/1.0"  # also where no version was told: the code and the headers are sent
+        body = _line({"error": sentence})
+        with contextlib.suppress(OSError):
+            self._begin("application/x-ndjson", len(body), code)
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+
+def _line(row: dict) -> bytes:
+    return as_json(row).encode() + b"\n"

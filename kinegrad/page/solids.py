@@ -213,6 +213,7 @@ def used_points(model) -> dict[str, dict[str, None]]:
 
 
 def _unit(v: np.ndarray) -> np.ndarray:
+    v = v / np.abs(v).max()  # whose squares neither vanish nor overflow
     return v / np.linalg.norm(v)
 
 

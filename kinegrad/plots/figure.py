@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kinegrad.errors import KinegradError
+from kinegrad.files import complete
 
 SUFFIXES = (".png", ".pdf", ".svg")
 PANEL = (7.2, 4.2)  # inches
@@ -37,12 +40,12 @@ def draw(title: str, panels: Sequence[Panel], path: str | Path | None = None, co
         panel(figure, (rows, columns, k))
     figure.suptitle(title, parse_math=False)
     if path is not None:
-        try:
-            figure.savefig(path, dpi=150)
-        except OSError as error:
-            raise KinegradError(
-                f"{str(path)!r} cannot be written: {error.strerror or error}; name another file."
-            ) from None
+        drawn = io.BytesIO()  # not the file: what writes PDF does not recover from a full disk
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Attempting to set identical")  # what hardly moves is drawn all the same
+            figure.savefig(drawn, dpi=150, format=path.suffix[1:].lower())
+        with complete(path) as part:
+            part.write_bytes(drawn.getbuffer())
     return figure
 
 

@@ -15,6 +15,7 @@ from kinegrad.coordinates.spanning_tree import GROUND
 from kinegrad.coordinates.system import System
 from kinegrad.kinematics.start import RANK_TOLERANCE
 from kinegrad.model.constraints import Angle, Coincidence, Distance, Dot, Guidance, SphericalStart
+from kinegrad.quiet import without_warnings
 from kinegrad.reactions.joints import Directions, free_directions
 from kinegrad.reactions.numbers import MassProperties, Numbers
 from kinegrad.reactions.result import Reactions
@@ -321,6 +322,7 @@ class Balance:
         return self.y[:, unknown.columns, 0], (loose <= NOT_UNIQUE).all(axis=0)
 
 
+@without_warnings
 def reactions(system: System, t, q, qd, qdd, *, s=None, held: bool = False) -> Reactions:
     """Reactions at k states of a system.
 

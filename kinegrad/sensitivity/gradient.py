@@ -14,9 +14,11 @@ from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.kernels.products import LINEARISE, PULLBACK, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.start import StartDerivatives
+from kinegrad.memory import require
 from kinegrad.motion import Motion
+from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.passages import times_without_meaning
-from kinegrad.simulate import explanation, simulate, times_that_follow
+from kinegrad.simulate import explanation, simulate, state_size, times_that_follow
 
 METHODS = ("direct", "discrete-adjoint")
 #: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
@@ -25,6 +27,7 @@ METHODS = ("direct", "discrete-adjoint")
 TIGHT = 1e-16
 ROUNDS = 50  # Newton iterations allowed, at least
 SEGMENTS = 50
+CALLER = 5  # frames between a warning and whoever called `gradient`
 MOMENTS = 200  # times at which a history is kept
 
 
@@ -122,6 +125,7 @@ class Gradient:
         return gradient_html(self)
 
 
+@without_warnings
 def gradient(
     motion: Motion,
     *,
@@ -159,6 +163,7 @@ def gradient(
     wanted = min(TIGHT, motion.scheme.options["tolerance"])
     loose = motion.scheme.iterates and motion.scheme.options["tolerance"] > wanted
     if motion.stride > 1 or (tighten and loose) or not motion.scheme.complete:
+        require_memory(len(motion.hs), motion.scheme)
         tight = {"tolerance": wanted, "max_iterations": max(ROUNDS, motion.formulation.max_iterations)}
         tight = {name: value for name, value in tight.items() if name not in motion.scheme.unused}
         formulation = motion.formulation.model_copy(update=tight)
@@ -181,22 +186,8 @@ def gradient(
         wanted = None if every_slot else ds.any(axis=0)
         by_slot = _adjoint(run, wanted, progress)
         matrix = by_slot @ ds.T
-    times, slots, passed = times_without_meaning(run, ds)
-    if passed and run.formulation.type == "matrix-r":
-        warnings.warn(
-            f"The motion passes a singular position at t = {passed[0]:.6g} s, near which the independent coordinates of "
-            "matrix-r keep half of their digits: its derivatives may be good to three digits only; use ali3p or index1.",
-            DerivativeWarning,
-            stacklevel=2,
-        )
-    no_meaning = {label: float(t) for label, t in zip(labels, times, strict=True) if not np.isnan(t)}
-    if no_meaning:
-        names, t = ", ".join(map(repr, no_meaning)), min(no_meaning.values())
-        sentence = (
-            f"The derivative by {names} means nothing: at t = {t:.6g} s the mechanism passes a singular position that it would "
-            "not pass with another value of it."
-        )
-        warnings.warn(sentence, DerivativeWarning, stacklevel=2)
+    check_finite(system, labels, matrix, by_slot if every_slot else None)
+    no_meaning, slots = _without_meaning(run, labels, ds)
     return Gradient(
         method=method, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
         cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot if every_slot else None,
@@ -204,6 +195,44 @@ def gradient(
         history=np.array([values for _, values in course]) if history else None,
         no_meaning=no_meaning, slots_without_meaning=slots if every_slot else None,
     )  # fmt: skip
+
+
+def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.ndarray | None) -> None:
+    """Raises when a derivative is no number, by the name of the objective and of what it is differentiated by."""
+    for names, values in ((labels, matrix), (system.slots.names, by_slot)):
+        if values is not None and not np.isfinite(values).all():
+            i, j = np.argwhere(~np.isfinite(values))[0]
+            raise KinegradError(
+                f"The derivative of the objective {list(system.objectives)[i]!r} by {names[j]!r} is infinite or not a number: "
+                "numbers of the model are too large or too small, or an expression has no derivative on the way; change "
+                "these, or differentiate by something else."
+            )
+
+
+def require_memory(steps: int, scheme) -> None:
+    """Raises when the memory does not hold all states of a run, which a gradient needs."""
+    what = f"A gradient needs every state of the run, and keeping {steps + 1} of them"
+    require((steps + 1) * state_size(scheme.row_size), what, "simulate a shorter time, or in larger steps")
+
+
+def _without_meaning(run: Motion, labels: Sequence[str], ds: np.ndarray) -> tuple[dict[str, float], np.ndarray]:
+    """Parameters by which there is no derivative, with the time that tells why, and the same by slot (SEN-1); told in warnings."""
+    times, slots, passed = times_without_meaning(run, ds)
+    if passed and run.formulation.type == "matrix-r":
+        sentence = (
+            f"The motion passes a singular position at t = {passed[0]:.6g} s, near which the independent coordinates of "
+            "matrix-r keep half of their digits: its derivatives may be good to three digits only; use ali3p or index1."
+        )
+        warnings.warn(sentence, DerivativeWarning, stacklevel=CALLER)
+    no_meaning = {label: float(t) for label, t in zip(labels, times, strict=True) if not np.isnan(t)}
+    if no_meaning:
+        names, t = ", ".join(map(repr, no_meaning)), min(no_meaning.values())
+        sentence = (
+            f"The derivative by {names} means nothing: at t = {t:.6g} s the mechanism passes a singular position that it would "
+            "not pass with another value of it."
+        )
+        warnings.warn(sentence, DerivativeWarning, stacklevel=CALLER)
+    return no_meaning, slots
 
 
 def _share(progress, first: float, last: float):

@@ -11,15 +11,19 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import BIAS, FREEDOMS, OBSERVE, POSITION, TIME
 from kinegrad.kinematics.start import close_position, evaluate, least_squares, refined
+from kinegrad.memory import require
 from kinegrad.motion import Motion
+from kinegrad.quiet import without_warnings
 from kinegrad.simulate import given_time, time_grid
 from kinegrad.statics.given import given_motion
 
 LARGEST_CORRECTION = 0.2  # of the predicted position [m, rad]; beyond it the step is halved, not to change the branch
 HALVINGS = 10
 COMPATIBLE = 1e-8
+KEPT, PASSED = 40, 4  # numbers beside the row of a state that is kept, and beside the objectives of each step
 
 
+@without_warnings
 def drive(
     system: System,
     *,
@@ -36,9 +40,10 @@ def drive(
     not given are those of the model's simulation section.
     """
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
-    if output_step is None and system.model.simulation.output_step is not None:
-        output_step = given_time(system, "output_step", None)
+    if output_step is not None or system.model.simulation.output_step is not None:
+        output_step = given_time(system, "output_step", output_step)
     steps, stride = time_grid(t_end, step, output_step)
+    _require_memory(system, len(steps), stride)
     hs = steps[: len(steps)]
     ts = np.append(np.arange(len(hs)) * step, t_end)
     work = system.workspace(s=s)
@@ -72,6 +77,13 @@ def drive(
     )  # fmt: skip
     motion.extra["steps"], motion.extra["first_iterations"] = len(hs), driven.first
     return motion
+
+
+def _require_memory(system: System, steps: int, stride: int) -> None:
+    """Raises when the memory does not hold what is kept of so many steps."""
+    kept = steps / stride + 2.0
+    size = 8.0 * (kept * (2 * (3 * system.n + system.m) + KEPT) + steps * (PASSED + len(system.objectives)))
+    require(size, f"Moving through {steps} steps", "take larger steps, or keep fewer states by a larger output_step")
 
 
 class Driven:

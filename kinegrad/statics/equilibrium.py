@@ -10,10 +10,11 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, OBSERVE, TIME
-from kinegrad.kernels.status import OK, WORDS
+from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
 from kinegrad.kinematics.culprits import culprit, force_without_derivative
 from kinegrad.kinematics.start import RANK_TOLERANCE, close_position, refined, solve_position
 from kinegrad.motion import MarkerMotion
+from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
 from kinegrad.reactions.solve import reactions
 
@@ -147,11 +148,13 @@ class Search:
         q = work["q"].copy()
         at_rest(work, self.t, q, np.zeros(0))
         status = work.call(EVALUATE)
-        if status != OK or not np.isfinite(work["f"]).all():
+        if status == OK and not all(np.isfinite(work[name]).all() for name in ("f", "J", "M")):
+            status = NOT_FINITE
+        if status != OK:
             who = culprit(system, work, status)
             raise KinegradError(
-                f"The forces cannot be evaluated on the way to the equilibrium: "
-                f"{WORDS.get(status, 'a force is not finite')}{who and f' ({who})'}. Start from another position."
+                f"The forces cannot be evaluated on the way to the equilibrium: {WORDS[status]}{who and f' ({who})'}. Start "
+                "from another position, or look for numbers that are too large."
             )
         f, J, M = work["f"].copy(), work["J"][:m].copy(), work["M"].copy()
         lam = refined(J.T, -f) if m else np.zeros(0)
@@ -256,6 +259,7 @@ def allowed(J: np.ndarray, n: int) -> np.ndarray:
     return rows[rank:].T
 
 
+@without_warnings
 def equilibrium(
     system: System, *, t: float = 0.0, max_iterations: int = 400, s: np.ndarray | None = None
 ) -> Equilibrium:
@@ -279,11 +283,17 @@ def equilibrium(
     except AssemblyError:
         close_position(system, work, "at the start")
     search = Search(system, work, t)
-    look, iterations = search.run(max_iterations)
+    try:
+        look, iterations = search.run(max_iterations)
+        values, free, stable = stability(system, look)
+    except np.linalg.LinAlgError:
+        raise KinegradError(
+            "The stiffness and the mass of the model are so far apart that its equilibrium cannot be computed; look for "
+            "masses, lengths or stiffnesses that are too large or too small."
+        ) from None
     at_rest(work, t, look.q, look.lam)
     work.call(EVALUATE)
     work.call(OBSERVE)
-    values, free, stable = stability(system, look)
     return Equilibrium(
         system=system, t=t, s=work["s"].copy(), q=look.q, lam=look.lam, iterations=iterations, residual=look.violation,
         force_residual=float(np.abs(look.g).max(initial=0.0)), eigenvalues=values, stable=stable, free=free,

@@ -11,6 +11,7 @@ from kinegrad.coordinates.joint import joint
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.motion import Motion
+from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
 from kinegrad.reactions.solve import reactions
 from kinegrad.statics.drive import drive
@@ -56,6 +57,7 @@ class Inverse:
         return f"<Inverse: {', '.join(self.forces) or 'no forces'} at {len(self.t)} times to {self.t[-1]:g} s>"
 
 
+@without_warnings
 def inverse(
     system: System,
     motion: Motion | None = None,

@@ -11,13 +11,15 @@ import numpy as np
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.start import refined
-from kinegrad.sensitivity.gradient import Gradient, labels_of
+from kinegrad.quiet import without_warnings
+from kinegrad.sensitivity.gradient import Gradient, check_finite, labels_of
 from kinegrad.statics.equilibrium import Equilibrium, allowed, at_rest, definite, named
 from kinegrad.statics.stiffness import INDEPENDENT, Stiffness
 
 METHODS = ("direct", "adjoint")
 
 
+@without_warnings
 def gradient(
     found: Equilibrium, *, wrt: Sequence[str] | None = None, method: str = "direct", every_slot: bool = False
 ) -> Gradient:
@@ -37,16 +39,20 @@ def gradient(
     labels = labels_of(system, wrt, every_slot)
     clock = time.thread_time()
     ds = system.directions(labels)
-    at = _Linearised(found, ds if method == "direct" else None, None if every_slot else ds.any(axis=0))
-    at.refuse_dependent_objectives()
-    pushed = at.pushed() if found.free else None
-    if pushed is not None:
-        _refuse_pushing(found, at, pushed, labels, ds)
-    if method == "direct":
-        matrix, by_slot = at.direct(), None
-    else:
-        by_slot = at.adjoint()
-        matrix = by_slot @ ds.T
+    try:
+        at = _Linearised(found, ds if method == "direct" else None, None if every_slot else ds.any(axis=0))
+        at.refuse_dependent_objectives()
+        pushed = at.pushed() if found.free else None
+        if pushed is not None:
+            _refuse_pushing(found, at, pushed, labels, ds)
+        if method == "direct":
+            matrix, by_slot = at.direct(), None
+        else:
+            by_slot = at.adjoint()
+            matrix = by_slot @ ds.T
+    except np.linalg.LinAlgError:
+        raise KinegradError("The stiffness at the equilibrium is singular, so it has no derivative.") from None
+    check_finite(system, labels, matrix, None)
     return EquilibriumGradient(
         method=method, values=dict(found.objectives), wrt=labels, matrix=matrix, motion=found,
         cpu_s=time.thread_time() - clock, simulation_cpu_s=0.0, by_slot=by_slot if every_slot else None, pushed=pushed,

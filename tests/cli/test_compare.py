@@ -96,3 +96,10 @@ def test_tolerance_reaches_error_control(report, command, pendulum, tmp_path):
     assert kg.load(tmp_path / "n.nc").formulation.tolerance == 1e-5
     code, _, err = command("run", path, "--formulation", "index1", "--integrator", "rk4", "--tolerance", 1e-5)
     assert code == 2 and "--tolerance does not apply: index1 with rk4" in err
+
+
+def test_a_model_that_no_combination_takes_is_bad_input(command, pendulum):
+    """One sentence, though there is one of each combination."""
+    path = pendulum(("degrees_of_freedom: {hinge.angle: {position: -pi/4, velocity: 0}}", ""))
+    code, out, err = command("compare", path)
+    assert (code, out) == (2, "") and err.count("\n") == 1 and "1 degrees of freedom" in err

@@ -3,13 +3,14 @@
 import json
 import subprocess
 import sys
+import warnings
 
 import pytest
 import typer
 
 from kinegrad.cli import COMMANDS, main
 from kinegrad.cli.contract import Report, run
-from kinegrad.errors import ModelError, Problem, SimulationError
+from kinegrad.errors import DerivativeWarning, ModelError, Problem, SimulationError
 
 
 def outcome(arguments):
@@ -120,3 +121,34 @@ def test_a_reader_that_leaves_early_gets_no_traceback():
     process.stdout.close()
     assert process.stderr.read() == b""
     assert process.wait() == 0
+
+
+def test_warnings_tell_no_place_in_the_program(capsys, monkeypatch):
+    monkeypatch.delenv("KINEGRAD_DEBUG", raising=False)
+    app = typer.Typer()
+
+    @app.command("go")
+    def go():
+        for warning in (
+            RuntimeWarning("overflow in x"),
+            UserWarning("a glyph\nis missing"),
+            DerivativeWarning("not exact."),
+        ):
+            warnings.warn(warning, stacklevel=1)
+        return Report({}, lambda console: None)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert run(typer.main.get_command(app), []) == 0
+        assert capsys.readouterr() == ("", "Note: a glyph is missing\nNote: not exact.\n")
+    monkeypatch.setenv("KINEGRAD_DEBUG", "1")
+    with pytest.warns(RuntimeWarning, match="overflow in x"):
+        assert run(typer.main.get_command(app), []) == 0
+
+
+def test_a_number_that_is_none_is_told_by_its_place(capsys):
+    report = Report({"markers": {"a.P": {"position": [0.0, float("inf")]}}}, lambda console: console.print("a table"))
+    for options in ([], ["--json"]):
+        assert run(ends(report), options) == 2
+        said = capsys.readouterr()
+        assert "markers.a.P.position[1] of the result is inf" in said.out + said.err and "a table" not in said.out

@@ -1,11 +1,15 @@
 """Shapes in models: what is accepted, refused by name, and how it is drawn."""
 
+import warnings
+
 import numpy as np
 import pytest
 from reading import scene_of, unpacked
 
 import kinegrad as kg
+from kinegrad.page.html import page
 from kinegrad.page.meshes import read_mesh
+from kinegrad.page.scene import scene
 
 MODEL = """\
 kinegrad: 1
@@ -147,3 +151,16 @@ def test_bad_mesh_files_are_told_by_name(tmp_path):
         (tmp_path / name).write_text(content)
         with pytest.raises(kg.KinegradError, match=rf"bodies\.a\.shape\[0\]\.file is .*{name}"):
             drawn(f"[{{type: mesh, file: {name}}}]", tmp_path, folder=tmp_path)
+
+
+@pytest.mark.parametrize("size", ["1.0e-300", "1.0e+300"])
+def test_gravity_of_any_size(size):
+    """Whose square vanishes or overflows."""
+    model = kg.Model.from_yaml_text(MODEL.replace("    shape: SHAPE\n", ""))
+    model.forces["g"] = kg.Gravity(acceleration=(0, 0, f"-{size}"))
+    motion = kg.simulate(kg.joint(model))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        document = scene(motion)
+    assert document["up"] == pytest.approx([0.0, 0.0, 1.0])
+    assert np.isfinite(document["low"] + document["high"]).all() and page(document)
