@@ -40,7 +40,7 @@ _PUBLIC = {
     # tools
     "rotations": None,
     **dict.fromkeys(("KinegradError", "ModelError", "ExpressionError", "AssemblyError", "SimulationError"), "errors"),
-    **dict.fromkeys(("DerivativeWarning", "ModelWarning", "UnusedOptionWarning"), "errors"),
+    **dict.fromkeys(("DerivativeWarning", "IterationWarning", "ModelWarning", "UnusedOptionWarning"), "errors"),
     "Problem": "errors",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.scheme import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
-from kinegrad.errors import KinegradError, SimulationError
+from kinegrad.errors import IterationWarning, KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.products import OBSERVE
@@ -43,6 +44,7 @@ OTHERS = 12  # numbers kept of each state beside its row
 FEW = 64  # steps after which a run looks whether a function in an objective has failed
 PIECE = 0.1  # seconds after which it looks whether it shall stop
 MAX_STEPS = 10**9
+NEARLY = 0.8  # of the iterations allowed: told in a warning
 MOST_STATES = 10**6  # with error control
 
 
@@ -145,7 +147,22 @@ def simulate(
     if broken and throw:
         what = f"The objective {broken[0]!r} is infinite or not a number"
         raise SimulationError(f"{what}; its expression is outside its domain at some time.", motion=motion)
+    if scheme.iterates and stride == 1 and "max_iterations" not in scheme.unused:
+        _watch_iterations(motion, scheme.options["max_iterations"])
     return motion
+
+
+def _watch_iterations(motion: Motion, allowed: int) -> None:
+    """Warn of steps that took nearly all iterations they may: the next change of the model may stop the run."""
+    most = int(motion.iterations.max(initial=0))
+    if allowed >= 5 and most >= NEARLY * allowed:
+        k = int(motion.iterations.argmax())
+        warnings.warn(
+            f"A step of {motion.hs[k]:.4g} s took {most} of the {allowed} iterations allowed, at t = {motion.ts[k + 1]:.6g} s; "
+            "take a smaller step, or more max_iterations if it is a single one near a singular position.",
+            IterationWarning,
+            stacklevel=5,
+        )
 
 
 def _why(motion: Motion, work: Workspace) -> str:

@@ -8,6 +8,7 @@ from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
+from kinegrad.kinematics.start import row_sizes
 
 NULL = 1e-9  # part of the longest row below which a row is none
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
@@ -41,8 +42,14 @@ class AccelerationLevel(Scheme):
     def begin(self, work):
         super().begin(work)
         self.opts[self.kernels.SOFT] = -1.0
-        self.opts[self.kernels.RANK] = rank_of_rows(work)
+        self.opts[self.kernels.RANK], self.scales = rank_of_rows(work)
+        self.put_scales(work)
         work["sizes"][:] = 0.0
+
+    def put_scales(self, work) -> None:
+        """Scales of rows and coordinates for the choice of independent rows."""
+        for name, values in self.scales.items():
+            work[name][:] = values
 
     @property
     def complete(self) -> bool:
@@ -76,27 +83,34 @@ class AccelerationLevel(Scheme):
         return np.zeros((2, self.tableau.stages, *state[0].shape), state[0].dtype)
 
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
+        self.put_scales(work)
         return self.derivatives.direct(
             fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, self.opts, final,
             traj, self.rates(state), *state[:3], state[-1], grad,
         )  # fmt: skip
 
     def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
+        self.put_scales(work)
         return self.derivatives.adjoint(
             fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, self.opts, final,
             traj, self.rates(state), *state[:3], state[-1],
         )  # fmt: skip
 
 
-def rank_of_rows(work) -> int:
-    """The rank of the constraint rows at the start that the workspace holds (IDX-7)."""
-    J = work["J"][: work.system.m].real
-    size = np.linalg.norm(J, axis=1)
-    rows = J[size > NULL * size.max(initial=0.0)]
-    if not rows.size or not np.isfinite(rows).all():
-        return len(rows)
-    values = np.linalg.svd(rows / np.linalg.norm(rows, axis=1)[:, None], compute_uv=False)
-    return int((values > INDEPENDENT * values[0]).sum())
+def rank_of_rows(work) -> tuple[int, dict[str, np.ndarray]]:
+    """The rank of the constraint rows at the start that the workspace holds, and scales of rows and coordinates (IDX-7)."""
+    J, inertia = work["J"][: work.system.m].real, work["M"].diagonal().real
+    heaviest = max(inertia.max(initial=0.0), 1e-300)
+    columns = np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
+    size = np.linalg.norm(J * columns, axis=1)
+    largest = size.max(initial=0.0) or 1.0
+    rows = 1.0 / np.where(size > NULL * largest, size, largest)
+    scales = {"row_scale": rows, "scale": columns, "reach": 1.0 / row_sizes(work.system, work, len(J))}
+    scaled = rows[:, None] * J * columns
+    if not scaled.size or not np.isfinite(scaled).all():
+        return len(J), scales
+    values = np.linalg.svd(scaled, compute_uv=False)
+    return int((values > INDEPENDENT * values[0]).sum()), scales
 
 
 class AccelerationLevelNewmark(NewmarkFamily, AccelerationLevel):

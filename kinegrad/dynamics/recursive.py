@@ -77,6 +77,7 @@ class RecursiveRungeKutta(RecursiveScheme, AccelerationLevelRungeKutta):
     def _swept(self, method, work, fn, ts, hs, after, final, traj, *rest):
         from kinegrad.kernels.formulations import recursive_derivatives
 
+        self.put_scales(work)
         tree = self.tree(work)
         return getattr(recursive_derivatives, method)(
             tree.derivative_functions(fn), tree.pointer, self.system.m, *self.tableau[:3], ts, hs, after, self.opts, final,

@@ -91,22 +91,22 @@ def soft_weights(m, eps, ease, g, D, Dp):
 
 
 @kernel
-def drifted_weights(Phi, m, eps, g, sizes, D):
-    """A factor by which they could be stronger; weights D of `row_weights` made weaker where positions have drifted  (IDX-8).
+def drifted_weights(Phi, m, eps, g, reach, sizes, D):
+    """A factor by which they may be stronger; weights D of `row_weights`, by the usual size of rows and not by that here  (IDX-8).
 
-    Rows see a direction by σ, in which drift moves the branches of a singular position apart by the root of itself: nearer than
-    that nothing is held, and the motion goes on by its momentum.  g: |J_l|²; sizes: the largest so far, in which σ is measured.
+    Rows see a direction by σ, and drift moves the branches of a singular position apart by the root of itself: nearer than that
+    nothing should be held.  reach: 1 over what Phi changes by when coordinates change by 1, or lengths by the size of the
+    mechanism; g: |J_l|²; sizes: the largest so far, in which σ is measured.
     """
     drift = 0.0
     for l in range(m):
         sizes[l] = max(real(sizes[l]), real(g[l]))
-        if real(sizes[l]) > 0.0:
-            drift = max(drift, abs(real(Phi[l])) / real(sizes[l]) ** 0.5)
-    strength = min(STRENGTH, 0.1 / drift) if drift > 0.0 else STRENGTH
+        if real(D[l]) > 0.0:  # rows that take no part may be null
+            drift = max(drift, abs(real(Phi[l])) * real(reach[l]))
     for l in range(m):
         if real(sizes[l]) > 0.0 and real(D[l]) * eps < 0.99:
-            D[l] *= strength / STRENGTH * real(g[l]) / real(sizes[l])
-    return min(STRONGER, 0.1 / (drift * strength)) if drift > 0.0 else STRONGER
+            D[l] *= real(g[l]) / real(sizes[l])
+    return min(STRONGER, 0.1 / (drift * STRENGTH)) if drift > 0.0 else STRONGER
 
 
 @kernel

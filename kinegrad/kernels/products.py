@@ -42,11 +42,12 @@ MATRICES = {
     ("o", "n"): ("g_v", "g_a"),
 }
 
-# Scratch of formulations: what it holds does not outlast a call of theirs, but for ease and sizes (LIN-6, IDX-8).
+# Scratch of formulations: what it holds does not outlast a call of theirs, but for ease, sizes and scales (LIN-6,
+# IDX-7, IDX-8).
 VECTORS_OF_SCRATCH = {
-    "n": ("x", "y", "w", "qt", "vt"),
+    "n": ("x", "y", "w", "qt", "vt", "scale"),
     "2n": ("d",),
-    "m": ("r", "z", "D", "Dp", "ease", "sizes"),
+    "m": ("r", "z", "D", "Dp", "ease", "sizes", "row_scale", "reach"),
     "o": ("weights",),
 }
 MATRICES_OF_SCRATCH = {("n", "n"): ("T", "T_lu", "M_lu"), ("n", "4"): ("r1", "x4", "w4", "U4", "H4", "E4")}

@@ -196,7 +196,7 @@ def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str
     return iterations
 
 
-def _sizes(system: System, work: Workspace, rows: int) -> np.ndarray:
+def row_sizes(system: System, work: Workspace, rows: int) -> np.ndarray:
     """How much the rows change when coordinates change by 1, or by the size of the mechanism if they are lengths."""
     x = work["mk"]["x"].real
     size = np.abs(x - x.mean(axis=0)).max() if x.size else 1.0
@@ -213,7 +213,7 @@ def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -
             raise AssemblyError(_not_assembled(system, residual, iteration, when))
         _refuse_infinite(system, work["J"][: len(residual)], when)
         step, _ = least_squares(work["J"][: len(residual)], -residual)
-        q, sizes = work["q"].copy(), _sizes(system, work, len(residual))
+        q, sizes = work["q"].copy(), row_sizes(system, work, len(residual))
         size, factor = np.linalg.norm(residual.real / sizes), 1.0
         while True:
             work["q"][:] = q + factor * step
@@ -306,7 +306,7 @@ def solve_velocity(system: System, work: Workspace) -> None:
     right[system.m :] += _targets(system, work, "velocity")
     v = refined(work["J"], right)
     residual = work["J"] @ v - right
-    sizes = np.maximum(_sizes(system, work, len(residual)), np.abs(work["J"].real) @ np.abs(v.real))
+    sizes = np.maximum(row_sizes(system, work, len(residual)), np.abs(work["J"].real) @ np.abs(v.real))
     worst = int(np.abs(residual.real / sizes).argmax()) if len(residual) else 0
     if len(residual) and np.abs(residual[worst].real) > 1e-8 * sizes[worst]:
         names = [*system.row_names, *(f.name for f in system.freedoms)]

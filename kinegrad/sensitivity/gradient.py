@@ -216,7 +216,7 @@ def require_memory(steps: int, scheme) -> None:
 
 
 def _without_meaning(run: Motion, labels: Sequence[str], ds: np.ndarray) -> tuple[dict[str, float], np.ndarray]:
-    """Parameters by which there is no derivative, with the time that tells why, and the same by slot (SEN-1); told in warnings."""
+    """Parameters by which there is no derivative, with the time that tells why, and the same by slot (SEN-1), with warnings."""
     times, slots, passed = times_without_meaning(run, ds)
     if passed and run.formulation.type == "matrix-r":
         sentence = (

@@ -4,7 +4,7 @@ import traceback
 import warnings
 from dataclasses import dataclass
 
-from kinegrad.errors import DerivativeWarning, KinegradError, ModelWarning, UnusedOptionWarning
+from kinegrad.errors import DerivativeWarning, IterationWarning, KinegradError, ModelWarning, UnusedOptionWarning
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ def guarded(check, case, function, *arguments):
             place = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
             found = [Finding(check, case, "fault", f"{type(error).__name__}: {str(error)[:200]} at {where}")]
-    foreign = [w for w in caught if not issubclass(w.category, DerivativeWarning | ModelWarning | UnusedOptionWarning)]
+    foreign = [
+        w
+        for w in caught
+        if not issubclass(w.category, DerivativeWarning | IterationWarning | ModelWarning | UnusedOptionWarning)
+    ]
     texts = dict.fromkeys(f"{w.category.__name__}: {str(w.message)[:200]}" for w in foreign)
     return [*found, *(Finding(check, case, "fault", text) for text in texts)]

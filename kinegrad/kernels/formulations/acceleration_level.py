@@ -46,7 +46,9 @@ from kinegrad.kernels.table import call
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
 (lam_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
 (L_, d_, r_, x_, y_, w_, z_, D_, Dp_, ease_, sizes_) = PRODUCTS.viewers(*"T_lu d r x y w z D Dp ease sizes".split())
-(qt_, vt_, weights_, B_) = PRODUCTS.viewers(*"qt vt weights Psi_w".split())
+(qt_, vt_, weights_, B_, row_scale_, scale_, reach_) = PRODUCTS.viewers(
+    *"qt vt weights Psi_w row_scale scale reach".split()
+)
 
 # options: ε, Ω², 2ξΩ, the tolerance of Newton's method; the part of accelerations that ε may let through, or -1 before the
 # first; the rank of the rows at the start
@@ -109,7 +111,7 @@ def accelerations(fn, ctx, m, opts):
     for i in range(n):
         y[i] = -f[i]
     row_weights(M, J, m, n, eps, ease, w, z, D)
-    stronger = drifted_weights(Phi_(ctx), m, eps, z, sizes_(ctx), D)
+    stronger = drifted_weights(Phi_(ctx), m, eps, z, reach_(ctx), sizes_(ctx), D)
     augment_lower(M, J, n, D, L)
     status = ldlt(L, d)
     if status != OK:
@@ -174,7 +176,7 @@ def simulate_rk(
         for i in range(n):
             q0[i], v0[i], KV[0, i], KA[0, i] = q[i], v[i], v[i], a[i]
         if opts[RANK] < m:
-            choose_rows(J_(ctx), m, n, int(opts[RANK]), B_(ctx), ease_(ctx))
+            choose_rows(J_(ctx), m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), B_(ctx), ease_(ctx))
         evaluations[step] = 0
         refused = False
         while True:
@@ -233,7 +235,7 @@ def simulate_newmark(
         k = 1.0 + opts[DAMPING] * gh + opts[STIFFNESS] * b
         par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
         if opts[RANK] < m:
-            choose_rows(J, m, n, int(opts[RANK]), B_(ctx), ease)
+            choose_rows(J, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), B_(ctx), ease)
             for l in range(m):
                 lam[l] = 0.0 if real(ease[l]) < 0.0 else lam[l]
         predict(family, h, q, v, a, auxiliary, qt, vt)
@@ -258,7 +260,7 @@ def simulate_newmark(
                 for j in range(i + 1):
                     L[i, j] = M[i, j] + K[i, j]
             row_weights(L, J, m, n, eps / k, ease, w, z, D)
-            drifted_weights(Phi, m, eps / k, z, sizes_(ctx), D)
+            drifted_weights(Phi, m, eps / k, z, reach_(ctx), sizes_(ctx), D)
             augment_lower(L, J, n, D, L)
             status = ldlt(L, d)
             if status != OK:

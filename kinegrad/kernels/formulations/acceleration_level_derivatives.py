@@ -53,6 +53,7 @@ from kinegrad.kernels.table import call
 (Psi_a_, Psi_v_, Psi_w_, Psi_z_, T_, T_lu_, pivots_, weights_, w_, z_, D_, ease_) = PRODUCTS.viewers(
     *"Psi_a Psi_v Psi_w Psi_z T T_lu T_pivots weights w z D ease".split()
 )
+row_scale_, scale_ = PRODUCTS.viewers("row_scale", "scale")
 (r1_, x4_, w4_, U4_, H4_, E4_, r2_, y4_, z4_, B4_) = PRODUCTS.viewers(*"r1 x4 w4 U4 H4 E4 r2 y4 z4 B4".split())
 
 
@@ -141,7 +142,7 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(Phi_z, m, n, int(opts[RANK]), Psi_w_(ctx), ease_(ctx))
+            choose_rows(Phi_z, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s + 1 if at_end else s) if explicit else 1):
@@ -218,7 +219,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(Phi_z, m, n, int(opts[RANK]), Psi_w_(ctx), ease_(ctx))
+            choose_rows(Phi_z, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):

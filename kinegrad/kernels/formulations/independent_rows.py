@@ -11,14 +11,14 @@ EQUAL = 1.0 - 1e-6  # rows this near to the largest count as equal to it, and th
 
 
 @kernel
-def choose_rows(J, m, n, rank, B, ease):
+def choose_rows(J, m, n, rank, rows, columns, B, ease):
     """Signs of `ease` (LIN-6): positive for `rank` rows of J, each the farthest from those before it, negative for the others.
 
-    B (m, n) is scratch.
+    rows (m) and columns (n) are scales that make rows and coordinates of any unit comparable; B (m, n) is scratch.
     """
     for l in range(m):
         for i in range(n):
-            B[l, i] = real(J[l, i])
+            B[l, i] = real(J[l, i]) * real(rows[l]) * real(columns[i])
         a = abs(real(ease[l]))
         ease[l] = -(a if a > 0.0 else 1.0)
     for _ in range(rank):

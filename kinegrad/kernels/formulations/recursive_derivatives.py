@@ -42,6 +42,7 @@ FACTOR, SOLVE = N_FUNCTIONS, N_FUNCTIONS + 1
 (C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
     *"C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
 )
+row_scale_, scale_ = PRODUCTS.viewers("row_scale", "scale")
 (Psi_v_, Psi_w_, Psi_z_, x4_, H4_, weights_, ease_) = PRODUCTS.viewers(*"Psi_v Psi_w Psi_z x4 H4 weights ease".split())
 
 
@@ -81,7 +82,7 @@ def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(Phi_z, m, n, int(opts[RANK]), Psi_w_(ctx), ease_(ctx))
+            choose_rows(Phi_z, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
         at_end = step == steps - 1 and after == 0.0
         for i in range(s + 1 if at_end else s):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
@@ -133,7 +134,7 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, 
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(Phi_z, m, n, int(opts[RANK]), Psi_w_(ctx), ease_(ctx))
+            choose_rows(Phi_z, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
         at_end = step == steps - 1 and after == 0.0
         for i in range(s if at_end else s - 1, -1, -1):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)

@@ -75,7 +75,9 @@ closing_, norms_, stab_, X_, L_, pivot_, gap_, bias_ = CONSTRAINED.viewers(
 )
 right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
 work_, rhs_, col_, row_, row_law_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col row row_law vp ap".split())
-lam_, Phi_, Phi_t_, c_, J_, Phi_z_, ease_, sizes_ = CONSTRAINED.viewers(*"lam Phi Phi_t c J Phi_z ease sizes".split())
+lam_, Phi_, Phi_t_, c_, J_, Phi_z_, ease_, sizes_, reach_ = CONSTRAINED.viewers(
+    *"lam Phi Phi_t c J Phi_z ease sizes reach".split()
+)
 
 STIFFNESS, DAMPING = range(2)
 
@@ -209,9 +211,7 @@ def close_rows(J, closing, ease, bias, X, L, d, rounds, a, lam, gap):
 @kernel
 def close_near_singular(J, closing, ease, drift, sizes, bias, X, L, d, a, lam, gap, free):
     """Status; a and lam under the rows, with the strengths of `solve_near_singular`; free (n) is scratch."""
-    m, n, left, status = closing.shape[0], a.shape[0], LEAVES_MUCH, OK
-    weak = min(STRENGTH, 0.1 / drift) if drift > 0.0 else STRENGTH
-    strength = weak
+    m, n, left, status, strength = closing.shape[0], a.shape[0], LEAVES_MUCH, OK, STRENGTH
     for k in range(n):
         free[k] = a[k]
     for attempt in range(3):
@@ -230,11 +230,11 @@ def close_near_singular(J, closing, ease, drift, sizes, bias, X, L, d, a, lam, g
             left, strength = now, STRONGER * STRENGTH
             if strength * drift > 0.1:
                 strength = 0.1 / drift
-            if strength < WORTH * weak:
-                strength = weak
+            if strength < WORTH * STRENGTH:
+                strength = STRENGTH
         else:
-            strength = weak
-        if strength == weak and left == LEAVES_MUCH:
+            strength = STRENGTH
+        if strength == STRENGTH and left == LEAVES_MUCH:
             return LOST_RANK
     return status
 
@@ -258,9 +258,8 @@ def close(ctx):
     inverse_times_rows(art_(ctx), J, closing, rhs_(ctx), work_(ctx), X)
     drift = 0.0
     for l in range(m):
-        s = real(sizes_(ctx)[closing[l]])
-        if s > 0.0:
-            drift = max(drift, abs(real(Phi[closing[l]])) / s**0.5)
+        if real(ease_(ctx)[closing[l]]) >= 0.0:
+            drift = max(drift, abs(real(Phi[closing[l]])) * real(reach_(ctx)[closing[l]]))
     flag_(ctx)[STATUS] = close_near_singular(
         J, closing, ease_(ctx), drift, sizes_(ctx), bias, X, L, d, a, lam, gap, ap_(ctx)
     )
