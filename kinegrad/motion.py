@@ -37,6 +37,7 @@ class Energies:
     work: np.ndarray
 
     @property
+    @without_warnings
     def drift(self) -> float:
         """max |E - E0 - work|."""
         total = self.kinetic + self.potential

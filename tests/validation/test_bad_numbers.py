@@ -62,7 +62,7 @@ degrees_of_freedom: {j.y: {position: 0}, j.angle: {position: 0}}
 @pytest.mark.parametrize(
     ("act", "joint", "more", "values", "words"),
     [
-        (kg.equilibrium, FLOATING, FALLS, {"COM": "1.0e+149"}, r"so far apart|cannot be evaluated"),
+        (kg.equilibrium, FLOATING, FALLS, {"COM": "1.0e+149"}, r"equilibrium"),
         (
             kg.simulate,
             BALL,
