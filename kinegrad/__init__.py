@@ -40,7 +40,9 @@ _PUBLIC = {
     # tools
     "rotations": None,
     **dict.fromkeys(("KinegradError", "ModelError", "ExpressionError", "AssemblyError", "SimulationError"), "errors"),
-    **dict.fromkeys(("DerivativeWarning", "IterationWarning", "ModelWarning", "UnusedOptionWarning"), "errors"),
+    **dict.fromkeys(
+        ("AccuracyWarning", "DerivativeWarning", "IterationWarning", "ModelWarning", "UnusedOptionWarning"), "errors"
+    ),
     "Problem": "errors",
 }
 

@@ -67,6 +67,10 @@ class DerivativeWarning(UserWarning):
     """Derivatives that are not good to all digits, and why."""
 
 
+class AccuracyWarning(UserWarning):
+    """A motion that is less accurate than its step and tolerance say, and why."""
+
+
 class IterationWarning(UserWarning):
     """Steps that took nearly all iterations they may."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.scheme import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
-from kinegrad.errors import IterationWarning, KinegradError, SimulationError
+from kinegrad.errors import AccuracyWarning, IterationWarning, KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.products import OBSERVE
@@ -31,6 +31,7 @@ from kinegrad.kernels.status import (
     ZERO_LENGTH,
 )
 from kinegrad.kinematics.culprits import culprit
+from kinegrad.kinematics.far import remark as remark_of_place
 from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinematics.start import start
 from kinegrad.memory import require
@@ -101,6 +102,7 @@ def simulate(
         )
     work = system.workspace(s=s)
     start(system, work, compliance=scheme.compliance, guess=guess)
+    far = remark_of_place(system, work)
 
     final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
     number = work["q"].dtype
@@ -147,6 +149,9 @@ def simulate(
     if broken and throw:
         what = f"The objective {broken[0]!r} is infinite or not a number"
         raise SimulationError(f"{what}; its expression is outside its domain at some time.", motion=motion)
+    for remark in (far, scheme.remark()):
+        if remark:
+            warnings.warn(remark, AccuracyWarning, stacklevel=4)
     if scheme.iterates and stride == 1 and "max_iterations" not in scheme.unused:
         _watch_iterations(motion, scheme.options["max_iterations"])
     return motion

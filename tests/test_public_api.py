@@ -6,7 +6,7 @@ import sys
 import kinegrad as kg
 
 NAMES = """
-ALI3P Angle AssemblyError AxisInertia Body Cardan Coincidence Cylindrical DerivativeWarning Distance Dot Driver
+ALI3P AccuracyWarning Angle AssemblyError AxisInertia Body Cardan Coincidence Cylindrical DerivativeWarning Distance Dot Driver
 Equilibrium ExpressionError Fixed Floating FloatingStart Force FrameMarker Freedom GeneralizedAlpha Gradient Gravity
 Ground Guidance HHT Index1 Inverse IterationWarning KinegradError Linear Link MatrixR Model ModelError ModelWarning
 Motion Newmark Objective Penalty Planar PointMarker PointMass Pose Prismatic Problem Reactions Recursive Revolute

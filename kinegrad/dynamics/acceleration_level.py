@@ -11,6 +11,7 @@ from kinegrad.kernels.products import BIAS, EVALUATE
 from kinegrad.kinematics.start import row_sizes
 
 NULL = 1e-9  # part of the longest row below which a row is none
+NOTICEABLE = 1e-4  # part of the accelerations that penalties let through
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
 
 
@@ -45,6 +46,16 @@ class AccelerationLevel(Scheme):
         self.opts[self.kernels.RANK], self.scales = rank_of_rows(work)
         self.put_scales(work)
         work["sizes"][:] = 0.0
+
+    def remark(self) -> str:
+        part = self.opts[self.kernels.SOFT] / self.kernels.TOLERATED
+        if not (self.compliance > 0.0 and part > NOTICEABLE):
+            return ""
+        enough = self.options["penalty"] * part / (0.01 * NOTICEABLE)
+        return (
+            f"The penalty of {self.options['penalty']:.3g} lets {100.0 * part:.2g} % of the accelerations through the "
+            f"constraints; {enough:.1g} would hold them, or the formulation 'index1' without penalties."
+        )
 
     def put_scales(self, work) -> None:
         """Scales of rows and coordinates for the choice of independent rows."""

@@ -63,6 +63,10 @@ class Scheme(ABC):
     def begin(self, work: Workspace) -> None:  # noqa: B027 (many schemes have nothing to do)
         """Make ready for the first step, at the start that the workspace holds."""
 
+    def remark(self) -> str:
+        """A sentence on what makes a motion less accurate than its step says; empty if nothing does."""
+        return ""
+
     def singular_states(self, motion) -> np.ndarray | None:
         """Numbers of the states that steps found near a singular position; None if steps do not look."""
         return None

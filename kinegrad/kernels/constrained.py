@@ -92,7 +92,7 @@ def soft_weights(m, eps, ease, g, D, Dp):
 
 @kernel
 def drifted_weights(Phi, m, eps, g, reach, sizes, D):
-    """A factor by which they may be stronger; weights D of `row_weights`, by the usual size of rows and not by that here  (IDX-8).
+    """A factor by which they may be stronger; weights D of `row_weights`, by the usual size of rows, not by that here  (IDX-8).
 
     Rows see a direction by σ, and drift moves the branches of a singular position apart by the root of itself: nearer than that
     nothing should be held.  reach: 1 over what Phi changes by when coordinates change by 1, or lengths by the size of the

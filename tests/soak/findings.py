@@ -4,7 +4,16 @@ import traceback
 import warnings
 from dataclasses import dataclass
 
-from kinegrad.errors import DerivativeWarning, IterationWarning, KinegradError, ModelWarning, UnusedOptionWarning
+from kinegrad.errors import (
+    AccuracyWarning,
+    DerivativeWarning,
+    IterationWarning,
+    KinegradError,
+    ModelWarning,
+    UnusedOptionWarning,
+)
+
+OWN = (AccuracyWarning, DerivativeWarning, IterationWarning, ModelWarning, UnusedOptionWarning)
 
 
 @dataclass(frozen=True)
@@ -50,10 +59,6 @@ def guarded(check, case, function, *arguments):
             place = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
             found = [Finding(check, case, "fault", f"{type(error).__name__}: {str(error)[:200]} at {where}")]
-    foreign = [
-        w
-        for w in caught
-        if not issubclass(w.category, DerivativeWarning | IterationWarning | ModelWarning | UnusedOptionWarning)
-    ]
+    foreign = [w for w in caught if not issubclass(w.category, OWN)]
     texts = dict.fromkeys(f"{w.category.__name__}: {str(w.message)[:200]}" for w in foreign)
     return [*found, *(Finding(check, case, "fault", text) for text in texts)]

@@ -54,6 +54,7 @@ from kinegrad.kernels.table import call
 # first; the rank of the rows at the start
 COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE, SOFT, RANK = range(6)
 ASIDE = 0.7  # of a step with a stage at a singular position
+TOLERATED = 100.0  # times what it lets through at the start
 LET_THROUGH = 1e-5  # part of accelerations that ε may let through, at least
 RATES = N_FUNCTIONS  # place, after those of the set, of a function that leaves a = ap, lam and vp by other means
 
@@ -88,7 +89,7 @@ def still_held(M, J, m, n, eps, D, L, d, f, a, lam, opts, w):
             size += real(f[i]) ** 2 / t
     part = (through / size) ** 0.5 if size > 0.0 else 0.0
     if opts[SOFT] < 0.0:
-        opts[SOFT] = max(LET_THROUGH, 100.0 * part)
+        opts[SOFT] = max(LET_THROUGH, TOLERATED * part)
     return LOST_RANK if part > opts[SOFT] else OK
 
 

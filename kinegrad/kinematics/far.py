@@ -1,0 +1,27 @@
+"""Mechanisms far from the global origin: what moments of inertia about it keep of their digits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinegrad.coordinates.system import System, Workspace
+
+DIGITS = 1e-9  # part of a moment of inertia that rounding may take
+
+
+def remark(system: System, work: Workspace) -> str:
+    """A sentence if moments of inertia about the global origin lose digits that those about centres of mass keep; else empty."""
+    if system.body_point != "origin" or "mass" not in work.arrays or not len(work["mass"]):
+        return ""
+    s, mass = work["s"].real, work["mass"]
+    away = np.abs(work["node"]["r"].real[mass["node"]]).max(axis=1)
+    own = np.array([s[j : j + 3].sum() if j > 0 else 0.0 for j in mass["J"]])
+    lost = 2.0**-52 * s[mass["m"]] * away**2
+    some = own > 0.0
+    if not some.any() or (lost[some] <= DIGITS * own[some]).all():
+        return ""
+    left = max(0.0, -np.log10(max((lost[some] / own[some]).max(), 1e-16)))
+    return (
+        f"Bodies are {away.max():.3g} m from the origin, and moments of inertia taken there keep "
+        f"{left:.0f} digits; take the motion of each body at its centre of mass: body_point: com (--body-point com)."
+    )

@@ -1,0 +1,134 @@
+"""Runs and gradients that must go through: far from the origin, long chains, redundant rows, short steps, other units."""
+
+import warnings
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import kinegrad as kg
+from kinegrad.kernels.jit import JIT
+
+pytestmark = pytest.mark.skipif(not JIT, reason="runs of many steps need the compiler")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+SATELLITE = """
+kinegrad: 1
+ground: {markers: {O: [0, 0, 0]}}
+bodies: {b: {mass: 1.0, inertia: [0.1, 0.2, 0.25], markers: {O: [0, 0, 0], P: [0.3, 0, 0]}}}
+joints: {f: {type: floating, between: [ground.O, b.O]}}
+degrees_of_freedom:
+  f: {position: [7.0e+6, 0, 0], velocity: [7500.0, 0, 0], rotation: [0, 0, 0], angular_velocity: [1, 10, 0.1]}
+objectives: {x: {final: b.O.position.x}}
+simulation: {t_end: 1, step: 0.001}
+"""
+
+
+def test_a_satellite_far_from_the_origin():
+    """Positions are rounded to 1e-9 m there; no tolerance below that stops the run, and the rotation hardly sees it."""
+    model = kg.Model.from_yaml_text(SATELLITE)
+    with pytest.warns(
+        kg.AccuracyWarning, match="7e.06 m from the origin, and moments of inertia taken there keep . digits"
+    ):
+        kg.simulate(kg.joint(model))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        motion = kg.simulate(kg.joint(model, body_point="com"))
+        near = kg.simulate(kg.joint(kg.Model.from_yaml_text(SATELLITE.replace("7.0e+6", "0").replace("7500.0", "0"))))
+        gradient = kg.gradient(motion, wrt=[], method="discrete-adjoint", every_slot=True).by_number()["x"]
+    assert motion.q[-1, 0] == pytest.approx(7.0e6 + 7500.0, abs=1e-6)
+    assert_allclose(motion.q[:, 3:], near.q[:, 3:], rtol=0, atol=1e-6)
+    assert gradient["degrees_of_freedom.f.velocity.x"] == pytest.approx(1.0, abs=1e-12)
+
+
+def chain(links: int) -> str:
+    """A floating base with slender links on Cardan joints, one below the other."""
+    bodies = ["  base: {mass: 20, inertia: [1, 1, 1], markers: {A: [0, 0, 0]}}"]
+    joints = ["  air: {type: floating, between: [ground.O, base.A]}"]
+    freedoms = ["  air: {position: [0, 0, 0], velocity: [0, 0, 0], rotation: [0, 0, 0], angular_velocity: [0, 0, 0]}"]
+    for k in range(links):
+        bodies.append(
+            f"  b{k}: {{mass: 1, com: [0, 0, -0.1], inertia: [4.0e-3, 4.0e-3, 1.0e-4], "
+            f"markers: {{A: [0, 0, 0], B: [0, 0, -0.2]}}, pose: {{origin: [0, 0, {-0.2 * k}], x_axis: [1, 0, 0]}}}}"
+        )
+        above = "base.A" if k == 0 else f"b{k - 1}.B"
+        joints.append(f"  j{k}: {{type: cardan, between: [{above}, b{k}.A], axes: [[1, 0, 0], [0, 1, 0]]}}")
+        freedoms += [f"  j{k}.angle{i}: {{position: {0.02 * (i + k % 3)}, velocity: 0}}" for i in (1, 2)]
+    return "\n".join(
+        ["kinegrad: 1", "ground: {markers: {O: [0, 0, 0]}}", "bodies:", *bodies, "joints:", *joints, "forces:"]
+        + ["  gravity: {type: gravity, acceleration: [0, 0, -9.81]}", "degrees_of_freedom:", *freedoms]
+    )
+
+
+@pytest.mark.parametrize("links", [24, 100])
+def test_long_chains_of_cardan_joints_on_a_floating_base_start(links):
+    """All fall freely: each angular acceleration is zero, whatever the condition of the mass matrix."""
+    system = kg.joint(kg.Model.from_yaml_text(chain(links)))
+    motion = kg.simulate(system, "ali3p", "newmark", t_end=0.01, step=1e-3)
+    falling = motion.marker(f"b{links - 1}.B").acceleration
+    assert_allclose(falling, np.broadcast_to([0, 0, -9.81], falling.shape), rtol=0, atol=1e-6)
+    assert motion.iterations.max() <= 4
+
+
+@pytest.mark.parametrize("name", ["bennett", "bricard", "squeezer"])
+@pytest.mark.parametrize("method", ["direct", "discrete-adjoint"])
+def test_where_run_works_gradient_works(name, method):
+    """Redundant rows, and steps of microseconds: Newton's method knows that it stands at rounding."""
+    model = kg.Model.from_yaml(EXAMPLES / name / "model.yaml")
+    if not model.objectives:
+        body = next(iter(model.bodies))
+        marker = next(iter(model.bodies[body].markers))
+        model.objectives = {"x": {"final": f"{body}.{marker}.position.x"}}
+    system = kg.joint(model)
+    steps = (5e-6, 2e-6, 1e-6) if name == "squeezer" else (1e-3,)
+    parts = []
+    for step in steps:
+        t_end = 2e-3 if name == "squeezer" else 0.2
+        motion = kg.simulate(system, "ali3p", "newmark", t_end=t_end, step=step)
+        gradient = kg.gradient(motion, wrt=[], method="discrete-adjoint", every_slot=True)
+        assert gradient.motion.iterations.max() <= 10
+        by_mass = {path: x for path, x in next(iter(gradient.by_number().values())).items() if path.endswith(".mass")}
+        parts.append(np.array(list(by_mass.values())))
+        assert np.isfinite(parts[-1]).all()
+    for one, other in pairwise(parts):
+        assert_allclose(one, other, rtol=0, atol=1e-4 * np.abs(other).max())
+
+
+def test_a_step_that_takes_nearly_all_its_iterations_is_told():
+    system = kg.joint(kg.Model.from_yaml(EXAMPLES / "five_bar" / "model.yaml"))
+    with pytest.warns(kg.IterationWarning, match=r"A step of 0\.05 s took \d+ of the 5 iterations allowed, at t = "):
+        kg.simulate(system, kg.ALI3P(max_iterations=5, tolerance=1e-6), "newmark", t_end=0.5, step=0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.simulate(system, "ali3p", "newmark", t_end=0.1, step=1e-3)
+
+
+def test_multipliers_of_redundant_rows_are_of_least_norm():
+    system = kg.joint(kg.Model.from_yaml(EXAMPLES / "bennett" / "model.yaml"))
+    found = {}
+    for scheme in (("ali3p", "newmark"), ("index1", "rk4"), ("matrix-r", "rk4")):
+        found[scheme[0]] = kg.simulate(system, *scheme, t_end=0.1, step=1e-4).lam[-1]
+    assert_allclose(found["index1"], found["matrix-r"], rtol=0, atol=1e-6 * np.abs(found["matrix-r"]).max())
+    assert_allclose(found["ali3p"], found["matrix-r"], rtol=0, atol=1e-4 * np.abs(found["matrix-r"]).max())
+
+
+@pytest.mark.parametrize("name", ["bennett", "bricard"])
+@pytest.mark.parametrize("scheme", [("index1", "rk4"), ("recursive", "rk4"), ("penalty", "rk4")], ids="-".join)
+def test_mechanisms_that_move_by_redundancy_are_right_at_acceleration_level(name, scheme):
+    """They converge with order 4 to the motion in independent coordinates."""
+    system = kg.joint(kg.Model.from_yaml(EXAMPLES / name / "model.yaml"))
+    exact = kg.simulate(system, "matrix-r", "rk4", t_end=1.0, step=2.5e-4)
+    coarse, fine = (kg.simulate(system, *scheme, t_end=1.0, step=h) for h in (4e-3, 2e-3))
+    errors = [np.abs(m.q[-1] - exact.q[-1]).max() for m in (coarse, fine)]
+    floor = 3e-7 if scheme[0] == "penalty" else 1e-8  # what the penalty itself lets through
+    assert errors[1] < max(errors[0] / 10.0, floor) and errors[1] < 1e-5
+
+
+def test_penalties_that_hold_too_little_are_told():
+    model = kg.Model.from_yaml(EXAMPLES / "five_bar" / "model.yaml")
+    with pytest.warns(
+        kg.AccuracyWarning, match="The penalty of 10 lets .* % of the accelerations through the constraints"
+    ):
+        kg.simulate(kg.joint(model), kg.Penalty(penalty=10.0), "rk4", t_end=0.01, step=1e-3)
