@@ -96,6 +96,70 @@ def test_where_run_works_gradient_works(name, method):
         assert_allclose(one, other, rtol=0, atol=1e-4 * np.abs(other).max())
 
 
+def scissors(stages: int) -> dict:
+    """A scissor lift in a plane that no axis is normal to, so that each loop leaves redundant rows; one freedom."""
+    u, v, n = np.linalg.qr(np.array([[1.0, 0.3, 0.2], [-0.2, 1.0, 0.4], [0.3, -0.5, 1.0]]))[0].T
+    width, height = np.cos(0.5), np.sin(0.5)
+
+    def at(x, y):
+        return [float(c) for c in x * u + y * v]
+
+    axis = [float(c) for c in n]
+    bodies = {
+        "slide": {
+            "pose": "global",
+            "mass": 0.5,
+            "com": at(width, 0),
+            "inertia": [0.01] * 3,
+            "markers": {"S": at(width, 0)},
+        }
+    }
+    joints = {"rail": {"type": "prismatic", "between": ["ground.S", "slide.S"], "axis": [float(c) for c in u]}}
+
+    def hinge(name, first, second):
+        joints[name] = {"type": "revolute", "between": [first, second], "axis": axis}
+
+    for k in range(stages):
+        low, high = k * height, (k + 1) * height
+        centre = at(width / 2, (low + high) / 2)
+        for side, x in (("l", 0.0), ("r", width)):
+            markers = {"A": at(x, low), "M": centre, "B": at(width - x, high)}
+            bodies[f"{side}{k}"] = {
+                "pose": "global",
+                "mass": "m",
+                "com": centre,
+                "inertia": [0.08, 0.08, 0.09],
+                "markers": markers,
+            }
+        hinge(f"cross{k}", f"l{k}.M", f"r{k}.M")
+        hinge(f"left{k}", "ground.O" if k == 0 else f"r{k - 1}.B", f"l{k}.A")
+        hinge(f"right{k}", "slide.S" if k == 0 else f"l{k - 1}.B", f"r{k}.A")
+    return {
+        "kinegrad": 1, "parameters": {"m": 1.0}, "design": ["m"], "bodies": bodies, "joints": joints,
+        "ground": {"markers": {"O": at(0, 0), "S": at(width, 0)}},
+        "forces": {"gravity": {"type": "gravity", "acceleration": [float(-9.81 * c) for c in v]}},
+        "degrees_of_freedom": {"left0.angle": {"position": 0, "velocity": 0}},
+        "objectives": {"top": {"final": f"l{stages - 1}.B.position.x"}},
+        "simulation": {"t_end": 0.1, "step": 1e-3},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("stages", [2, 7])
+def test_a_scissor_lift_has_gradients(stages):
+    system = kg.joint(kg.Model.from_dict(scissors(stages)))
+    motion = kg.simulate(system)
+    assert motion.iterations.max() <= 3
+    gradients = [kg.gradient(motion, method=method) for method in ("direct", "discrete-adjoint")]
+    assert max(g.motion.iterations.max() for g in gradients) <= 6
+    direct, adjoint = (g["top", "m"] for g in gradients)
+    more, less = (
+        kg.simulate(system.with_parameters({"m": 1.0 + h}), kg.ALI3P(tolerance=1e-14), "newmark").objectives["top"]
+        for h in (1e-4, -1e-4)
+    )
+    assert direct == pytest.approx(adjoint, rel=1e-9)
+    assert direct == pytest.approx((more - less) / 2e-4, rel=1e-6)
+
+
 def test_a_step_that_takes_nearly_all_its_iterations_is_told():
     system = kg.joint(kg.Model.from_yaml(EXAMPLES / "five_bar" / "model.yaml"))
     with pytest.warns(kg.IterationWarning, match=r"A step of 0\.05 s took \d+ of the 5 iterations allowed, at t = "):
