@@ -8,9 +8,9 @@ from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
+from kinegrad.kinematics.singular import NULL, inertia_scale
 from kinegrad.kinematics.start import row_sizes
 
-NULL = 1e-9  # part of the longest row below which a row is none
 NOTICEABLE = 1e-4  # part of the accelerations that penalties let through
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
 
@@ -110,9 +110,7 @@ class AccelerationLevel(Scheme):
 
 def rank_of_rows(work) -> tuple[int, dict[str, np.ndarray]]:
     """The rank of the constraint rows at the start that the workspace holds, and scales of rows and coordinates (IDX-7)."""
-    J, inertia = work["J"][: work.system.m].real, work["M"].diagonal().real
-    heaviest = max(inertia.max(initial=0.0), 1e-300)
-    columns = np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
+    J, columns = work["J"][: work.system.m].real, inertia_scale(work)
     size = np.linalg.norm(J * columns, axis=1)
     largest = size.max(initial=0.0) or 1.0
     rows = 1.0 / np.where(size > NULL * largest, size, largest)

@@ -29,6 +29,7 @@ ENOUGH, ENOUGH_OF_DERIVATIVES = 1e-15, 1e-13  # of a solution: what further roun
 MOST_ROUNDS = 40
 FEWEST_ROUNDS = 3
 STRONGER = 1e4  # times the strength, at most: where rows are about to lose rank
+SURE = 1e-3  # strength times drift, at most: rows hold a direction that they see 30 times better than drift blurs it
 WORTH = 4.0  # a factor of the strength below which another attempt is not made
 SLOW = 0.25  # square of the factor by which a round must shrink the change
 SETTLED, LEAVES_LITTLE, LEAVES_MUCH = range(3)
@@ -106,7 +107,7 @@ def drifted_weights(Phi, m, eps, g, reach, sizes, D):
     for l in range(m):
         if real(sizes[l]) > 0.0 and real(D[l]) * eps < 0.99:
             D[l] *= real(g[l]) / real(sizes[l])
-    return min(STRONGER, 0.1 / (drift * STRENGTH)) if drift > 0.0 else STRONGER
+    return min(STRONGER, SURE / (drift * STRENGTH)) if drift > 0.0 else STRONGER
 
 
 @kernel

@@ -4,45 +4,62 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.coordinates.system import System
+from kinegrad.coordinates.system import System, Workspace
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, TIME
 from kinegrad.kernels.status import OK
 
+NULL = 1e-9  # part of the longest row below which a row is none
 REGULAR = 1e-6  # singular values of the weighted rows above this part of the largest count as rank
 NEAR = 0.05  # of the largest: a value that counted before and is below this is about to be lost
 MANY = 400  # coordinates beyond which singular values take too long to tell why a run stopped
 
 
-def weighted_rows(system: System, s: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+def weighted_rows(system: System, work: Workspace, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
     """Phi_q at a state, coordinates weighted by inertia; None where it cannot be computed."""
-    work = system.workspace(s=s)
     work["q"][:], work["v"][:], work["par"][TIME] = q.real, v.real, t
     work["flag"][FREEDOMS] = 0
     if work.call(EVALUATE) != OK:
         return None
-    inertia = work["M"].diagonal()
-    heaviest = max(inertia.max(initial=0.0), 1e-300)
-    rows = work["J"][: system.m] * np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
+    rows = work["J"][: system.m].real * inertia_scale(work)
     return rows if np.isfinite(rows).all() else None
+
+
+def inertia_scale(work: Workspace) -> np.ndarray:
+    """M_d^(-1/2), with the largest inertia in the place of those that are none."""
+    inertia = work["M"].diagonal().real
+    heaviest = max(inertia.max(initial=0.0), 1e-300)
+    return np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
+
+
+class Measure:
+    """Singular values of the rows at a state, in units of the rows at the start (KIN-6)."""
+
+    def __init__(self, system: System, work: Workspace, begin):
+        self.system, self.work = system, work
+        first = weighted_rows(system, work, *begin)
+        self.known = first is not None
+        if self.known:
+            size = np.linalg.norm(first, axis=1)
+            size[size <= NULL * size.max()] = size.max() or 1.0
+            self.sizes = size
+            values = np.linalg.svd(first / size[:, None], compute_uv=False)
+            self.rank = int((values > REGULAR * values[0]).sum())
+            self.near = 0.2 * values[self.rank - 1] / values[0]
+
+    def least(self, state) -> tuple[float, np.ndarray]:
+        """The least singular value that counted at the start, of the largest, and its combination of the rows."""
+        rows = weighted_rows(self.system, self.work, *state)
+        if rows is None:
+            return np.inf, np.zeros(0)
+        U, values, _ = np.linalg.svd(rows / self.sizes[:, None])
+        return float(values[self.rank - 1] / values[0]), U[:, self.rank - 1] / self.sizes
 
 
 def is_near_singular(system: System, s, begin, last, h: float) -> bool:
     """Whether rows that hold at the state `begin` = (t, q, v) lose rank at the state `last`, or within a step h after it."""
     if system.m == 0 or system.n > MANY:
         return False
-    first = weighted_rows(system, s, *begin)
-    if first is None:
-        return False
-    size = np.linalg.norm(first, axis=1)
-    size[size <= 1e-9 * size.max()] = size.max() or 1.0
-    values = np.linalg.svd(first / size[:, None], compute_uv=False)
-    rank = int((values > REGULAR * values[0]).sum())
-    least = min(NEAR, 0.2 * values[rank - 1] / values[0])
+    measure = Measure(system, system.workspace(s=s), begin)
     t, q, v = last
-    for part in (0.0, 0.5, 1.0):
-        rows = weighted_rows(system, s, t + part * h, q + part * h * v, v)
-        if rows is not None:
-            now = np.linalg.svd(rows / size[:, None], compute_uv=False)
-            if now[rank - 1] < least * now[0]:
-                return True
-    return False
+    states = ((t + part * h, q + part * h * v, v) for part in (0.0, 0.5, 1.0))
+    return measure.known and any(measure.least(state)[0] < min(NEAR, measure.near) for state in states)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
-from kinegrad.kernels.status import OK
+from kinegrad.kernels.products import LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
+from kinegrad.kinematics.singular import Measure
 from kinegrad.motion import Motion
 
-RANK = 1e-6  # singular values of the weighted rows, of the largest, that count at the start
 NEAR = 0.1  # of the largest: below this, and a fifth of what it was at the start, a position is looked at
 MOST_SAMPLES = 400
 HELD = 1e-7  # of the row's own derivatives: what a number may change of the lost direction
@@ -24,22 +23,21 @@ class Passages:
     def __init__(self, motion: Motion, work):
         self.motion, self.work = motion, work
         self.found: list[tuple[float, int, np.ndarray]] = []
-        system = motion.system
-        if system.m == 0 or len(motion.t) < 3:
+        self.measure = Measure(motion.system, work, self._state(0))
+        if not self.measure.known or len(motion.t) < 3:
             return
-        first = self._rows(0)
-        if first is None:
-            return
-        self.sizes = np.linalg.norm(first, axis=1)
-        self.sizes[self.sizes <= 1e-9 * self.sizes.max()] = self.sizes.max() or 1.0
-        values = np.linalg.svd(first / self.sizes[:, None], compute_uv=False)
-        self.rank = int((values > RANK * values[0]).sum())
-        self.near = min(NEAR, 0.2 * values[self.rank - 1] / values[0])
+        self.near = min(NEAR, self.measure.near)
         candidates = self._candidates()
         near = [i for i, k in enumerate(candidates) if self._lost(int(k))[0] < self.near]
         for group in np.split(near, 1 + np.flatnonzero(np.diff(near) > 1)) if near else ():
             first, last = max(0, group[0] - 1), min(len(candidates) - 1, group[-1] + 1)
             self._pass(int(candidates[first]), int(candidates[last]))
+
+    def _state(self, k: int):
+        return self.motion.t[k], self.motion.q[k], self.motion.qd[k]
+
+    def _lost(self, k: int) -> tuple[float, np.ndarray]:
+        return self.measure.least(self._state(k))
 
     def _pass(self, first: int, last: int) -> None:
         """Keep the passage between two states, if there is one: the least singular value comes to zero with a kink."""
@@ -60,30 +58,11 @@ class Passages:
         count = int(min(MOST_SAMPLES, len(motion.t), 2 + turned[-1] / 0.02))
         return np.unique(np.searchsorted(turned, np.linspace(0.0, turned[-1], count)).clip(0, len(motion.t) - 1))
 
-    def _rows(self, k: int) -> np.ndarray | None:
-        work, motion = self.work, self.motion
-        work["q"][:], work["v"][:], work["par"][TIME] = motion.q[k].real, motion.qd[k].real, motion.t[k]
-        work["flag"][FREEDOMS] = 0
-        if work.call(EVALUATE) != OK:
-            return None
-        inertia = work["M"].diagonal().real
-        heaviest = max(inertia.max(initial=0.0), 1e-300)
-        rows = work["J"][: motion.system.m].real * np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
-        return rows if np.isfinite(rows).all() else None
-
-    def _lost(self, k: int) -> tuple[float, np.ndarray]:
-        """The least singular value that counted at the start, of the largest, and its combination of the rows."""
-        rows = self._rows(k)
-        if rows is None:
-            return np.inf, np.zeros(0)
-        U, values, _ = np.linalg.svd(rows / self.sizes[:, None])
-        return float(values[self.rank - 1] / values[0]), U[:, self.rank - 1] / self.sizes
-
     def changes(self) -> list[tuple[float, np.ndarray, float]]:
         """Times; how slots change the combinations of rows that vanish then; and what of that is rounding."""
         out, work, m, n = [], self.work, self.motion.system.m, self.motion.system.n
         for t, k, row in self.found:
-            self._rows(k)
+            self._lost(k)
             for name in ("vp", "v"):
                 work[name][:] = self.motion.qd[k]
             for name in ("a", "ap", "dv", "da", "lam", "sv", "sa", "mu", "eta_v", "eta_a", "yp", "yv", "ya"):

@@ -10,7 +10,7 @@ import pytest
 
 import kinegrad as kg
 from kinegrad.cli.mobility import mobility
-from kinegrad.errors import KinegradError, ModelWarning
+from kinegrad.errors import AccuracyWarning, DerivativeWarning, IterationWarning, KinegradError, ModelWarning
 from kinegrad.model.reading import load
 from kinegrad.page.html import page
 from kinegrad.page.scene import scene
@@ -61,7 +61,8 @@ def test_extreme_numbers(seed):
     documents = [load((EXAMPLES / name / "model.yaml").read_text())[0] for name in NAMES]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", ModelWarning)
+        for own in (AccuracyWarning, DerivativeWarning, IterationWarning, ModelWarning):
+            warnings.simplefilter("ignore", own)
         for _ in range(15):
             model = refused(kg.Model.from_dict, mutated(rng.choice(documents), rng))
             system = model and refused(kg.joint, model)

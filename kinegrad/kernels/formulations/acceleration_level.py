@@ -53,7 +53,7 @@ from kinegrad.kernels.table import call
 # options: ε, Ω², 2ξΩ, the tolerance of Newton's method; the part of accelerations that ε may let through, or -1 before the
 # first; the rank of the rows at the start
 COMPLIANCE, STIFFNESS, DAMPING, TOLERANCE, SOFT, RANK = range(6)
-ASIDE = 0.7  # of a step with a stage at a singular position
+ASIDE, OVER = 0.7, 3.0  # of a step with a stage at a singular position: tried next, shorter and longer in turn
 TOLERATED = 100.0  # times what it lets through at the start
 LET_THROUGH = 1e-5  # part of accelerations that ε may let through, at least
 RATES = N_FUNCTIONS  # place, after those of the set, of a function that leaves a = ap, lam and vp by other means
@@ -179,7 +179,7 @@ def simulate_rk(
         if opts[RANK] < m:
             choose_rows(J_(ctx), m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), B_(ctx), ease_(ctx))
         evaluations[step] = 0
-        refused = False
+        refused, lost, asked = False, 0, 0.0
         while True:
             if chosen:
                 propose(control, t, step, ts, hs)
@@ -203,8 +203,10 @@ def simulate_rk(
             if accepted(control, h, e, refused):
                 break
             refused = True
-            if status == LOST_RANK:  # a stage fell on a singular position: others will not
-                control[PROPOSED] = ASIDE * h
+            if status == LOST_RANK:  # a stage fell on a singular position: with another step none will
+                lost += 1
+                asked = h if lost == 1 else asked
+                control[PROPOSED] = asked * (ASIDE**lost if lost % 2 == 1 else OVER ** (lost // 2))
             if too_small(control):
                 return (status if status != OK else STEP_TOO_SMALL), step
         for o in range(psi.shape[0]):

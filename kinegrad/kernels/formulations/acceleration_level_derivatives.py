@@ -7,7 +7,7 @@ what β and γ are multiplied by with HHT and generalized-alpha):
     T = M + γh C + βh² R_q,  G = Phi_q + γh Psi_v + βh² Psi_q
 """
 
-from kinegrad.kernels.constrained import ENOUGH, rounds4, row_weights
+from kinegrad.kernels.constrained import rounds4, row_weights
 from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, RANK, STIFFNESS
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
@@ -57,6 +57,9 @@ row_scale_, scale_ = PRODUCTS.viewers("row_scale", "scale")
 (r1_, x4_, w4_, U4_, H4_, E4_, r2_, y4_, z4_, B4_) = PRODUCTS.viewers(*"r1 x4 w4 U4 H4 E4 r2 y4 z4 B4".split())
 
 
+ALL_DIGITS = 1e-17  # of a solution: what further rounds of (LIN-3) would change
+
+
 @kernel
 def partials(M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots, ease, w, z, D):
     """Status; J = Phi_q, P = Psi_z, S = Psi_v, T, G, weights D, and the factors of T + JᵀDG in A (IDX-4)."""
@@ -84,9 +87,9 @@ def partials(M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G
 def solve4(T, J, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
     """X, Y with [T Jᵀ; G -ε] [X; Y] = [R1; R2] for four columns, or with [Tᵀ Gᵀ; J -ε]: (LIN-3) with two sorts of rows."""
     if transposed:
-        rounds4(T, G, J, n, eps, D, A, pivots, True, ENOUGH, R1, R2, X, Y, W, Z)
+        rounds4(T, G, J, n, eps, D, A, pivots, True, ALL_DIGITS, R1, R2, X, Y, W, Z)
     else:
-        rounds4(T, J, G, n, eps, D, A, pivots, False, ENOUGH, R1, R2, X, Y, W, Z)
+        rounds4(T, J, G, n, eps, D, A, pivots, False, ALL_DIGITS, R1, R2, X, Y, W, Z)
 
 
 @kernel

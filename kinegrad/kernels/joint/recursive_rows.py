@@ -20,6 +20,7 @@ from kinegrad.kernels.constrained import (
     SLOW,
     STRENGTH,
     STRONGER,
+    SURE,
     WORTH,
     settled,
 )
@@ -228,8 +229,8 @@ def close_near_singular(J, closing, ease, drift, sizes, bias, X, L, d, a, lam, g
             return OK
         if attempt == 0:
             left, strength = now, STRONGER * STRENGTH
-            if strength * drift > 0.1:
-                strength = 0.1 / drift
+            if strength * drift > SURE:
+                strength = SURE / drift
             if strength < WORTH * STRENGTH:
                 strength = STRENGTH
         else:
