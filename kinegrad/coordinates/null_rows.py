@@ -11,12 +11,14 @@ from dataclasses import replace
 import numpy as np
 
 from kinegrad.coordinates.system import System
+from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT
 
 POSITIONS = 3
 # keys of a row that number markers
 OPERANDS = {COINCIDENCE: ("i", "j"), DOT: ("i", "j", "k"), DISTANCE: ("j", "k")}
+OPEN = 1e-9  # of the largest coordinate: what such a row may be off by
 NULL = 1e-13  # of the largest entry, or of the largest coordinate of a marker, whose differences make entries
 
 
@@ -33,10 +35,17 @@ def without_null_rows(system: System) -> System:
         work["q"][:] = rng.uniform(-1.5, 1.5, system.n)
         work.call(POSITION)
         scale = max(scale, *(float(np.abs(x).max(initial=0.0)) for x in (work["J"][: system.m], work["mk"]["x"])))
-        largest = np.maximum(largest, np.abs(work["J"][: system.m]).max(axis=1))
+        largest = np.maximum(largest, np.abs(work["J"][: system.m]).max(axis=1, initial=0.0))
     keep = ~(largest <= NULL * scale)
     if keep.all():
         return system
+    off = np.where(keep, 0.0, np.abs(work["Phi"][: system.m]))
+    if off.max() > OPEN * max(scale, 1e-300):
+        worst = int(off.argmax())
+        raise AssemblyError(
+            f"The mechanism cannot be assembled: {system.row_names[worst]!r} is off by {off[worst]:.3g} in every position. Check "
+            "the markers and axes of its loop: nothing that can move closes this gap."
+        )
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     m = int(keep.sum())
     shift = {i: int(k) for i, k in enumerate(number)} | {-1: -1}

@@ -160,6 +160,56 @@ def test_a_scissor_lift_has_gradients(stages):
     assert direct == pytest.approx((more - less) / 2e-4, rel=1e-6)
 
 
+OFF_THE_PLANE = """
+kinegrad: 1
+parameters: {off: 0.0}
+ground: {markers: {A: [0, 0, 0], D: [1, 0, 0]}}
+bodies:
+  a: {pose: {origin: [0, 0, 0], x_axis: [0, 1, 0]}, mass: 1, com: [0.5, 0, 0], inertia: [0.01, 0.1, 0.1], markers: {A: [0, 0, 0], B: [1, 0, 0]}}
+  b: {pose: {origin: [0, 1, 0], x_axis: [1, 0, 0]}, mass: 1, com: [0.5, 0, 0], inertia: [0.01, 0.1, 0.1], markers: {B: [0, 0, 0], C: [1, 0, off]}}
+  c: {pose: {origin: [1, 0, 0], x_axis: [0, 1, 0]}, mass: 1, com: [0.5, 0, 0], inertia: [0.01, 0.1, 0.1], markers: {D: [0, 0, 0], C: [1, 0, 0]}}
+joints:
+  A: {type: revolute, between: [ground.A, a.A], axis: [0, 0, 1]}
+  B: {type: revolute, between: [a.B, b.B], axis: [0, 0, 1]}
+  C: {type: revolute, between: [b.C, c.C], axis: [0, 0, 1]}
+  D: {type: revolute, between: [ground.D, c.D], axis: [0, 0, 1]}
+degrees_of_freedom: {A.angle: {position: 1.2, velocity: 0}}
+simulation: {t_end: 0.01, step: 1.0e-3}
+"""  # noqa: E501
+
+
+def test_a_gap_that_nothing_closes_is_told():
+    """Rows that no coordinate changes are left out, but not what they say."""
+    assert kg.simulate(kg.joint(kg.Model.from_yaml_text(OFF_THE_PLANE))).status == 0
+    text = OFF_THE_PLANE.replace("off: 0.0", "off: 0.001")
+    with pytest.raises(kg.AssemblyError, match=r"cannot be assembled: '.*z' is off by 0\.001 in every position"):
+        kg.joint(kg.Model.from_yaml_text(text))
+
+
+def test_a_model_in_which_nothing_can_move():
+    """All joints fixed, one of them twice: it stays where it is, with every formulation."""
+    text = """
+kinegrad: 1
+ground: {markers: {O: [0, 0, 0]}}
+bodies: {a: {mass: 1, inertia: [1, 1, 1], markers: {O: [0, 0, 0], P: [1, 0, 0]}}, b: {mass: 1, inertia: [1, 1, 1], markers: {P: [1, 0, 0], O: [0, 0, 0]}}}
+joints:
+  one: {type: fixed, between: [ground.O, a.O]}
+  two: {type: fixed, between: [a.P, b.P]}
+  three: {type: fixed, between: [ground.O, b.O]}
+objectives: {x: {final: b.P.position.x}}
+simulation: {t_end: 0.01, step: 1.0e-3}
+"""  # noqa: E501
+    system = kg.joint(kg.Model.from_yaml_text(text))
+    for scheme in (
+        ("ali3p", "newmark"),
+        ("index1", "rk4"),
+        ("matrix-r", "rk54"),
+        ("recursive", "rk4"),
+        ("penalty", "hht"),
+    ):
+        assert kg.simulate(system, *scheme).objectives["x"] == 1.0
+
+
 def test_a_step_that_takes_nearly_all_its_iterations_is_told():
     system = kg.joint(kg.Model.from_yaml(EXAMPLES / "five_bar" / "model.yaml"))
     with pytest.warns(kg.IterationWarning, match=r"A step of 0\.05 s took \d+ of the 5 iterations allowed, at t = "):
