@@ -43,8 +43,8 @@ def without_null_rows(system: System) -> System:
     if off.max() > OPEN * max(scale, 1e-300):
         worst = int(off.argmax())
         raise AssemblyError(
-            f"The mechanism cannot be assembled: {system.row_names[worst]!r} is off by {off[worst]:.3g} in every position. Check "
-            "the markers and axes of its loop: nothing that can move closes this gap."
+            f"The mechanism cannot be assembled: {system.row_names[worst]!r} is off by {off[worst]:.3g} in every position. "
+            "Check the markers and axes of its loop: nothing that can move closes this gap."
         )
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     m = int(keep.sum())
