@@ -34,6 +34,8 @@ WORTH = 4.0  # a factor of the strength below which another attempt is not made
 SLOW = 0.25  # square of the factor by which a round must shrink the change
 SETTLED, LEAVES_LITTLE, LEAVES_MUCH = range(3)
 FEW_ROUNDS = 10
+ALIKE = 1e4  # inertias whose largest is less than this times the least
+ALL_DIGITS = 1e-18  # of a solution: what further rounds would change, at most
 # squares of changes, against that of the solution: of one that is rounding, of one that is if it no longer shrinks, and of
 # one that may be left when rounds end
 SMALLEST, ROUNDED, BEARABLE = 1e-30, 1e-18, 1e-14
@@ -234,6 +236,17 @@ def solve_near_singular(T, J, m, n, eps, D, A, d, stronger, r1, r2, x, y, w, z):
 
 
 @kernel
+def enough_for(T, n):
+    """What further rounds may change of a solution: less where inertias, and so units, are far apart."""
+    low, high = 1e300, 0.0
+    for i in range(n):
+        t = real(T[i, i])
+        if t > 0.0:
+            low, high = min(low, t), max(high, t)
+    return ENOUGH_OF_DERIVATIVES if high < ALIKE * low else ALL_DIGITS
+
+
+@kernel
 def kkt_factor(T, J, n, D, A, pivots):
     """Status; A and pivots hold the LU factors of T + JᵀDJ, which `kkt_solve4` uses."""
     augment(T, J, n, D, A)
@@ -241,7 +254,7 @@ def kkt_factor(T, J, n, D, A, pivots):
 
 
 @kernel
-def kkt_solve4(T, J, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
+def kkt_solve4(T, J, n, eps, D, A, pivots, transposed, enough, R1, R2, X, Y, W, Z):
     """Rounds made, negative if they did not settle; X, Y with [T Jᵀ; J −ε] [X; Y] = [R1; R2], or with Tᵀ, for four columns
     (LIN-3).
 
@@ -249,7 +262,7 @@ def kkt_solve4(T, J, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
     the solution of least YᵀD⁻¹Y when R2 is consistent.  What is inconsistent in R2, rounding at least, enters Y times D and the
     rounds, but neither X nor JᵀY.  W (n, 4), Z (m, 4) are scratch.
     """
-    return rounds4(T, J, J, n, eps, D, A, pivots, transposed, ENOUGH_OF_DERIVATIVES, R1, R2, X, Y, W, Z)
+    return rounds4(T, J, J, n, eps, D, A, pivots, transposed, enough, R1, R2, X, Y, W, Z)
 
 
 @kernel

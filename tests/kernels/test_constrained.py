@@ -64,7 +64,7 @@ def _solve_general(T, J, n, eps, D, transposed, R1, R2, X, Y, A, pivots, W, Z):
     status = kkt_factor(T, J, n, D, A, pivots)
     rounds = 0
     if status == 0:
-        rounds = kkt_solve4(T, J, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z)
+        rounds = kkt_solve4(T, J, n, eps, D, A, pivots, transposed, 1e-13, R1, R2, X, Y, W, Z)
     return status, rounds
 
 

@@ -7,7 +7,7 @@ what β and γ are multiplied by with HHT and generalized-alpha):
     T = M + γh C + βh² R_q,  G = Phi_q + γh Psi_v + βh² Psi_q
 """
 
-from kinegrad.kernels.constrained import rounds4, row_weights
+from kinegrad.kernels.constrained import ALL_DIGITS, rounds4, row_weights
 from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, RANK, STIFFNESS
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
@@ -55,9 +55,6 @@ from kinegrad.kernels.table import call
 )
 row_scale_, scale_ = PRODUCTS.viewers("row_scale", "scale")
 (r1_, x4_, w4_, U4_, H4_, E4_, r2_, y4_, z4_, B4_) = PRODUCTS.viewers(*"r1 x4 w4 U4 H4 E4 r2 y4 z4 B4".split())
-
-
-ALL_DIGITS = 1e-17  # of a solution: what further rounds of (LIN-3) would change
 
 
 @kernel

@@ -14,6 +14,7 @@ where there is room, the auxiliary acceleration.
 from kinegrad.kernels.constrained import (
     FEW_ROUNDS,
     augment_lower,
+    enough_for,
     kkt_factor,
     kkt_solve4,
     row_weights,
@@ -353,6 +354,7 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
         status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj)
         if status != OK:
             return status, step
+        enough = enough_for(M, n)
         quadrature(hs, step, after, final, weights)
         for e in range(Q.shape[0]):
             k = n + 4 * e
@@ -361,21 +363,21 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
             right4(R_z, n, n, k, qk, 1.0, r1)
             minus4(C, n, n, 1.0, vk, r1)
             right4(Phi_z, m, n, k, qk, 1.0 / b, r2)
-            kkt_solve4(T, Phi_z, n, 0.0, weights_d, A, piv, False, r1, r2, ak, y, w, z)
+            kkt_solve4(T, Phi_z, n, 0.0, weights_d, A, piv, False, enough, r1, r2, ak, y, w, z)
             shift4(n, b, ak, qk)
             shift4(n, gh, ak, vk)
             if flags[step - 1] & PROJECTED_V:
                 right4(Nv_z, n, n, k, qk, 1.0, r1)
                 right4(Phid_z, m, n, k, qk, 1.0, r2)
                 minus4(Phi_z, m, n, 1.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, r1, r2, x, y, w, z)
+                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, enough, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, vk)
             if flags[step - 1] & PROJECTED_A:
                 right4(Na_z, n, n, k, qk, 1.0, r1)
                 right4(Phidd_z, m, n, k, qk, 1.0, r2)
                 minus4(Phi_z, m, n, 1.0, ak, r2)
                 minus4(Phid_z, m, n, 2.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, r1, r2, x, y, w, z)
+                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, enough, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, ak)
             complete4(family, n, ak, X[e])
             objective_rows4(no, n, k, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
@@ -408,6 +410,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
         status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj)
         if status != OK:
             return status, step
+        enough = enough_for(M, n)
         quadrature(hs, step, after, final, weights)
         for e in range(Q.shape[0]):
             qo, vo, ao = Q[e], V[e], Acc[e]
@@ -415,7 +418,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
             complete_transposed4(family, n, ao, X[e])
             add_objectives4(4 * e, used, n, g_z, g_v, g_a, weights, qo, vo, ao)
             if flags[step - 1] & PROJECTED_A:
-                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, ao, zero, E, B, w, z)
+                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, enough, ao, zero, E, B, w, z)
                 plus_transposed4(Phi_z, m, n, -1.0, B, ao)
                 plus_transposed4(Phid_z, m, n, -2.0, B, vo)
                 plus_transposed4(Phidd_z, m, n, -1.0, B, qo)
@@ -424,7 +427,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
                 clear4(E)
                 clear4(B)
             if flags[step - 1] & PROJECTED_V:
-                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, vo, zero, H, S, w, z)
+                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, enough, vo, zero, H, S, w, z)
                 plus_transposed4(Phi_z, m, n, -1.0, S, vo)
                 plus_transposed4(Phid_z, m, n, -1.0, S, qo)
                 plus_transposed4(Nv_z, n, n, -1.0, H, qo)
@@ -433,7 +436,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
                 clear4(S)
             for i in range(n):
                 put4(r1, i, axpy4(b, get4(qo, i), axpy4(gh, get4(vo, i), get4(ao, i))))
-            kkt_solve4(T, Phi_z, n, 0.0, weights_d, A, piv, True, r1, zero, U, P, w, z)
+            kkt_solve4(T, Phi_z, n, 0.0, weights_d, A, piv, True, enough, r1, zero, U, P, w, z)
             for l in range(m):
                 put4(P, l, mul4(1.0 / b, get4(P, l)))
             plus_transposed4(Phi_z, m, n, -1.0, P, qo)
