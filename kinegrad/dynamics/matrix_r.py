@@ -11,6 +11,7 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION, TIME
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, OK, SINGULAR
 
+NEARLY_LOST = 14  # -ln of the part that is left of a pivot: the square of 1e-3
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
 
@@ -74,6 +75,7 @@ class MatrixR(Scheme):
         measured = [-1 if k is None else k for k in coordinates]
         self.chosen = np.array(measured if None not in coordinates else [-1] * len(measured), np.int64)
         self.carried = np.array([self.options["reselect_below"], 0.0, 0.0, 0.0])
+        self.lost = 0
         self.before = np.zeros((3, self.system.n), number)
         self.parts = self.selection.partition(self.chosen, self.system.m, work["M"])
         self.arrays = self.stage.new_stage(self.system.m, self.integrated, work["M"])
@@ -81,6 +83,14 @@ class MatrixR(Scheme):
         self.rates = np.zeros((2, self.tableau.stages + 1, self.integrated or self.system.n), number)
         self.scratch = np.zeros((4, self.integrated), number)
         self.scale = scale(self.system.lengths, work["M"].real.diagonal())
+
+    def remark(self) -> str:
+        if max(self.lost, int(self.parts.ready[1])) < NEARLY_LOST:
+            return ""
+        return (
+            "The motion comes near a singular position, where the independent coordinates of matrix-r hardly determine the "
+            "others and it keeps few digits; compare with ali3p, which passes such positions."
+        )
 
     def keep(self, work, row):
         n, m = self.system.n, self.system.m
@@ -126,6 +136,7 @@ class MatrixR(Scheme):
             self.carried[self.stage.CHANGES] += 1.0
             self.z[:], self.zd[:], self.zdd[:] = (work[k][chosen] for k in ("q", "v", "a"))
             work["flag"][FREEDOMS] = 0
+            self.lost = max(self.lost, int(self.parts.ready[1]))
             self.parts = self.selection.partition(chosen, m, work["M"])
         _, quality = self.stage.prepare(work.pointer, m, self.parts, self.arrays, self.scale)
         self.carried[self.stage.LIMIT] = min(below, WORSE * quality)

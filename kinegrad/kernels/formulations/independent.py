@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from kinegrad.kernels.formulations.blocks import clear4
-from kinegrad.kernels.jit import inlined, kernel, real, sqrt
+from kinegrad.kernels.jit import inlined, kernel, log, real, sqrt
 from kinegrad.kernels.linalg import axpy4, get4, ldlt, put4, qr
 from kinegrad.kernels.status import LOST_RANK, OK, SINGULAR
 
 # parts of a diagonal entry of the normal equations that are left as pivot: refinement is needed, and no longer helps
-POORLY, LOST = 1e-6, 1e-13
+POORLY, LOST = 1e-2, 1e-11
+ROUNDS = 6  # that solutions then take
 MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
 
 
@@ -24,7 +25,8 @@ class Partition(NamedTuple):
 
     `order` has the coordinates, the `nu` unknown ones first; `rows` is the number of rows that are equations for them, G
     holds the columns of those rows in that order, P the transposed pseudo-inverse of the unknowns' columns; `ready` is the
-    number of rounds that a solution with it takes, 0 before it is there.  N, d, w4 are scratch.
+    number of rounds that a solution with it takes, 0 before it is there,
+    and -ln of the least part of a pivot that was left so far.  N, d, w4 are scratch.
     """
 
     order: np.ndarray
@@ -56,7 +58,7 @@ def _partition(order, nu, rows, number):
     n = len(order)
     G, P, N = np.zeros((rows, n), number), np.zeros((rows, nu), number), np.zeros((nu, nu), number)
     d, w4 = np.zeros(2 * nu, number), np.zeros((max(rows, nu), 4), number)
-    return Partition(order, nu, rows, np.zeros(1, np.int64), G, P, N, d, w4)
+    return Partition(order, nu, rows, np.zeros(2, np.int64), G, P, N, d, w4)
 
 
 @kernel
@@ -147,7 +149,8 @@ def factorise(S, J):
             if part < LOST:
                 status = LOST_RANK
             elif part < POORLY:
-                S.ready[0] = 4
+                S.ready[0] = ROUNDS
+                S.ready[1] = max(S.ready[1], int(-log(part)))
     for i in range(nu):
         d[nu + i] = 1.0 / d[i]
     for l in range(S.rows):  # P_l = N⁻¹ G_l
