@@ -17,6 +17,7 @@ from kinegrad.kernels.status import LOST_RANK, OK, SINGULAR
 # parts of a diagonal entry of the normal equations that are left as pivot: refinement is needed, and no longer helps
 POORLY, LOST = 1e-2, 1e-11
 ROUNDS = 6  # that solutions then take
+FEW = 10.0  # unknowns
 MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
 
 
@@ -144,9 +145,10 @@ def factorise(S, J):
     S.ready[0] = 0
     if status == OK:
         S.ready[0] = 1
+        lost = LOST * max(1.0, (nu / FEW) ** 4)  # rounding grows with the square of their number
         for i in range(nu):
             part = real(d[i]) / real(S.w4[i, 0])
-            if part < LOST:
+            if part < lost:
                 status = LOST_RANK
             elif part < POORLY:
                 S.ready[0] = ROUNDS
