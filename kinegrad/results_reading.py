@@ -100,7 +100,7 @@ class _Reader:
 
     def system(self):
         """The system, built again from the model and the values of parameters."""
-        from kinegrad.coordinates.joint import joint
+        from kinegrad.coordinates.joint.lowering import joint
         from kinegrad.model.model import Model
 
         model = Model.from_yaml_text(self.model_text())

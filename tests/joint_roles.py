@@ -7,7 +7,7 @@ in `VALUES`.
 
 import numpy as np
 
-from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.kernels.products import EVALUATE, OBSERVE
 from kinegrad.model.model import Model
 

@@ -48,7 +48,7 @@ def test_readme_commands_are_one_line_each_and_start_from_nothing(name, job):
 
 
 def test_readme_example_is_a_model():
-    from kinegrad.coordinates.spanning_tree import spanning_tree
+    from kinegrad.coordinates.joint.spanning_tree import spanning_tree
     from kinegrad.model.model import Model
 
     (block,) = re.findall(r"^```yaml\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)

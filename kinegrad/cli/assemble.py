@@ -17,7 +17,7 @@ def assemble(
     import numpy as np
 
     from kinegrad.cli.rest import markers_data, show_coordinates, show_facts, show_positions
-    from kinegrad.coordinates.joint import joint
+    from kinegrad.coordinates.joint.lowering import joint
     from kinegrad.kernels.products import EVALUATE, OBSERVE
     from kinegrad.kinematics.start import solve_acceleration, solve_position, solve_velocity
     from kinegrad.motion import MarkerMotion

@@ -11,7 +11,7 @@ from kinegrad.cli.contract import Report
 from kinegrad.cli.options import Cut, Json, ModelFile, Set, Variant, load_model
 
 if TYPE_CHECKING:
-    from kinegrad.coordinates.spanning_tree import SpanningTree
+    from kinegrad.coordinates.joint.spanning_tree import SpanningTree
     from kinegrad.model.model import Model
 
 
@@ -28,7 +28,7 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
     description = load_model(model, variant, set_)
     _compile_only_for_large(description)
     from kinegrad.cli.mobility import mobility
-    from kinegrad.coordinates.joint import joint
+    from kinegrad.coordinates.joint.lowering import joint
 
     system = joint(description, cut=cut)
     found = mobility(system)

@@ -30,7 +30,7 @@ def compare(
     """Simulate a model in every way there is, at two steps each, and tell whether the motions agree."""
     from kinegrad.cli.job import Choices
     from kinegrad.cli.progress import Progress
-    from kinegrad.coordinates.joint import joint
+    from kinegrad.coordinates.joint.lowering import joint
     from kinegrad.dynamics.schemes import SCHEMES
 
     description = o.load_model(model, variant, set_)

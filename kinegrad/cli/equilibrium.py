@@ -34,7 +34,7 @@ def equilibrium(
     from kinegrad.cli.gradient import _by_name, _names
     from kinegrad.cli.rest import markers_data
     from kinegrad.cli.run import reactions_data
-    from kinegrad.coordinates.joint import joint
+    from kinegrad.coordinates.joint.lowering import joint
     from kinegrad.statics.equilibrium import equilibrium as solve
     from kinegrad.statics.sensitivity import METHODS
 

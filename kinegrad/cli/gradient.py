@@ -189,7 +189,7 @@ def _with_objectives(model: Model, chosen: Sequence[str], cut: Sequence[str]) ->
             )
     if not chosen:
         return model, cut
-    from kinegrad.coordinates.spanning_tree import spanning_tree
+    from kinegrad.coordinates.joint.spanning_tree import spanning_tree
 
     cut = spanning_tree(model, cut).cut
     model = model.copy()

@@ -185,7 +185,7 @@ def prepare(
     keep : paths
         Files that must not be overwritten, such as the model; mesh files are looked for from the folder of the first.
     """
-    from kinegrad.coordinates.joint import joint
+    from kinegrad.coordinates.joint.lowering import joint
     from kinegrad.dynamics.recursive import advice
 
     choices.check(model)

@@ -16,7 +16,7 @@ def driven_job(
 ) -> Job:
     """A job for a motion by drivers: it has times and a figure, but no formulation, and is not simulated."""
     from kinegrad.cli.job import Choices, Job, check_files
-    from kinegrad.coordinates.joint import joint
+    from kinegrad.coordinates.joint.lowering import joint
 
     Choices(**times).check(model)
     check_files({"--plot": plot}, [keep])

@@ -53,7 +53,7 @@ class RecursiveScheme:
 
     def tree(self, work):
         """The tree of a workspace, made once for each."""
-        from kinegrad.coordinates.recursive import ConstrainedTree
+        from kinegrad.coordinates.joint.recursive import ConstrainedTree
 
         tree = self._tree
         if tree is None or tree.work is not work:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinegrad.coordinates.spanning_tree import GROUND
+from kinegrad.coordinates.joint.spanning_tree import GROUND
 from kinegrad.coordinates.system import System
 from kinegrad.kinematics.start import RANK_TOLERANCE
 from kinegrad.model.constraints import Angle, Coincidence, Distance, Dot, Guidance, SphericalStart

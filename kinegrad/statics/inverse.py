@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.motion import Motion

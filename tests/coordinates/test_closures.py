@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import EVALUATE, OBSERVE
 from kinegrad.kinematics.start import close_position, start

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinegrad.coordinates import loop_cutting
-from kinegrad.coordinates.graph import Edge, path
-from kinegrad.coordinates.loop_cutting import open_loops
-from kinegrad.coordinates.spanning_tree import (
+from kinegrad.coordinates.joint import loop_cutting
+from kinegrad.coordinates.joint.graph import Edge, path
+from kinegrad.coordinates.joint.loop_cutting import open_loops
+from kinegrad.coordinates.joint.spanning_tree import (
     CLOSURE_ROWS,
     CONSTRAINT_ROWS,
     COORDINATES,

@@ -5,7 +5,7 @@ import pytest
 from helpers import assert_close
 
 import kinegrad as kg
-from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.model.model import Model
 
 TOLERANCE = 1e-9  # of the largest derivative of an objective

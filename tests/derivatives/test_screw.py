@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from helpers import assert_close
 
-from kinegrad.coordinates.joint import joint
-from kinegrad.coordinates.recursive import Recursive
+from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.joint.recursive import Recursive
 from kinegrad.errors import ModelError
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.products import EVALUATE, LINEARISE

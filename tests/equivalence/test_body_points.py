@@ -8,7 +8,7 @@ from helpers import assert_close
 from mechanisms import random_tree, tree
 
 import kinegrad as kg
-from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import ENERGY, EVALUATE, OBSERVE, TIME
 from kinegrad.model.model import Model

@@ -7,7 +7,7 @@ import pytest
 import whole_runs
 from whole_runs import CHAIN_WRT, DRIVEN_WRT, FIVE_BAR
 
-from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha, MatrixR
 from kinegrad.sensitivity.gradient import gradient
 from kinegrad.simulate import simulate

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import whole_runs
 
-from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.dynamics import schemes
 from kinegrad.model.model import Model
 from kinegrad.model.simulation import ALI3P, INTEGRATORS, RungeKutta54

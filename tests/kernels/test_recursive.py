@@ -6,8 +6,8 @@ from helpers import assert_close
 from mechanisms import tree
 from trees import chain, random_tree
 
-from kinegrad.coordinates.joint import joint
-from kinegrad.coordinates.recursive import Recursive
+from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.joint.recursive import Recursive
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.joint.inertia import momentum, node_moments
 from kinegrad.kernels.products import ENERGY, EVALUATE, LINEARISE, TIME

@@ -10,7 +10,7 @@ import pytest
 from function_models import assert_same, by_expressions, by_functions
 
 import kinegrad as kg
-from kinegrad.coordinates.recursive import Recursive
+from kinegrad.coordinates.joint.recursive import Recursive
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.status import CALLBACK_FAILED
 

@@ -5,7 +5,7 @@ import pytest
 
 import kinegrad as kg
 from kinegrad import rotations
-from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.model.model import Model
 from kinegrad.reactions.solve import reactions
 from kinegrad.reactions.states import states_of

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.coordinates.joint import joint
+from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.model.model import Model
 from kinegrad.reactions.states import states_of
 

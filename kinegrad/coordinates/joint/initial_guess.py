@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.coordinates.spanning_tree import GROUND
+from kinegrad.coordinates.joint.spanning_tree import GROUND
 
 
 def initial_guess(system, s: np.ndarray) -> np.ndarray:

@@ -18,8 +18,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from kinegrad.coordinates.graph import Edge, Partition, middle, neighbours
-from kinegrad.coordinates.loop_cutting import open_loops, refuse_used_loops, shallowest_tree
+from kinegrad.coordinates.joint.graph import Edge, Partition, middle, neighbours
+from kinegrad.coordinates.joint.loop_cutting import open_loops, refuse_used_loops, shallowest_tree
 from kinegrad.errors import ModelError, Problem
 from kinegrad.model.joints import JOINTS
 

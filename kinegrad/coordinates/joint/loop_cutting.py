@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby, product
 
-from kinegrad.coordinates.graph import Edge, Partition, blocks, forests, log_forests, path, walk
+from kinegrad.coordinates.joint.graph import Edge, Partition, blocks, forests, log_forests, path, walk
 from kinegrad.errors import ModelError, Problem
 
 EXACT_TREES = 2000

@@ -8,8 +8,8 @@ import numpy as np
 
 from kinegrad.coordinates.closures import Closures, joint_frames
 from kinegrad.coordinates.elements import Elements, rows_of
-from kinegrad.coordinates.initial_guess import initial_guess
-from kinegrad.coordinates.spanning_tree import GROUND, SpanningTree, TreeEdge, spanning_tree
+from kinegrad.coordinates.joint.initial_guess import initial_guess
+from kinegrad.coordinates.joint.spanning_tree import GROUND, SpanningTree, TreeEdge, spanning_tree
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, MARKERS, RIGID, SCREW, SLIDE, TURN
