@@ -27,9 +27,8 @@ def to_dataframe(motion, names=()):
 
     for k, name in enumerate(system.coordinates):
         if not names or name in names:
-            unit = coordinate_unit(name)
             for (ending, per), values in zip(RATES, (motion.q, motion.qd, motion.qdd), strict=True):
-                add(name + ending, values[:, k], unit + per)
+                add(name + ending, values[:, k], name.unit + per)
     wanted = [name for name in system.markers if not names or name in names]
     if wanted:
         x, order = motion.marker_array(), list(system.markers)
@@ -47,12 +46,6 @@ def to_dataframe(motion, names=()):
     frame.attrs["units"] = {"time": "s", **units}
     frame.attrs["title"] = system.model.title
     return frame
-
-
-def coordinate_unit(name: str) -> str:
-    """Unit of a coordinate by its name: angles, Euler parameters, and lengths."""
-    part = name.rpartition(".")[2]
-    return "rad" if part.startswith("angle") else "1" if part.startswith("e") else "m"
 
 
 def _pandas():

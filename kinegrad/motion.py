@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+import warnings
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
-from kinegrad.errors import KinegradError
+from kinegrad.errors import KinegradError, UnusedOptionWarning
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
 from kinegrad.kinematics.multipliers import least_norm
 from kinegrad.memory import require
 from kinegrad.quiet import without_warnings
+from kinegrad.recipes import sealed
 
 BLOCK = 4096  # states that are looked at together
 
@@ -136,6 +138,15 @@ class Motion:
     work: np.ndarray | None = None
     follows: dict | None = None
     extra: dict = field(default_factory=dict)
+
+    def __reduce__(self):
+        """A recipe: the system, what the scheme found at the start, and all arrays."""
+        contents = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.formulation is not None:
+            contents["scheme"] = {
+                name: getattr(self.scheme, name) for name in self.scheme.found if self.scheme.complete
+            }
+        return sealed("motion", _made_again, contents)
 
     def __repr__(self) -> str:
         return f"<Motion of {self.system.model.title or 'a model'!r}: {len(self.hs)} steps to {self.ts[-1]:g} s>"
@@ -332,6 +343,19 @@ class Motion:
         from kinegrad.page.html import to_html
 
         return to_html(self, path, gradient=gradient, frames=frames, folder=folder)
+
+
+def _made_again(contents: dict) -> Motion:
+    """A motion from its recipe; its scheme is made by its names."""
+    from kinegrad.dynamics.schemes import scheme_for
+
+    found = contents["scheme"]
+    if isinstance(found, dict):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnusedOptionWarning)  # it was told when the motion was made
+            contents["scheme"] = scheme_for(*(contents[name] for name in ("system", "formulation", "integrator")))
+        vars(contents["scheme"]).update(found)
+    return Motion(**contents)
 
 
 def has_power(work: Workspace) -> bool:

@@ -28,7 +28,7 @@ simulation: {t_end: 0.002}
 
 
 def _system(**options):
-    from kinegrad.coordinates.joint.lowering import joint
+    from kinegrad.coordinates.sets import joint
     from kinegrad.model.model import Model
 
     text = MODEL.replace("P: [0, 0, L]", "P: [0, 0, L], u: {vector: [0, 0, 1]}").replace(

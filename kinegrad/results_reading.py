@@ -14,8 +14,8 @@ from kinegrad.files import reason
 from kinegrad.kernels.status import WORDS
 from kinegrad.motion import EvenSteps, EvenTimes, Motion
 
-FORMAT = 3  # that is written
-READ = (2, 3)  # formats that are read; 2 had no checksum
+FORMAT = 4  # that is written
+READ = (2, 3, 4)  # formats that are read; 2 had no checksum
 MOST_PACKED = 1100  # times that compression makes numbers smaller, at most
 MOST_WORDS = 300  # characters of a reason
 MOST_TEXT = 1 << 20  # characters of an attribute
@@ -25,7 +25,7 @@ def fingerprint(system) -> str:
     """Sixteen hexadecimal digits that change with the layout of the equations: coordinates, rows, freedoms, slots."""
     rows = [(row.name, row.number) for row in system.rows]
     freedoms = [freedom.name for freedom in system.freedoms]
-    parts = (system.kind, system.coordinates, rows, freedoms, system.slots.names, system.objectives, system.cut)
+    parts = (system.kind, system.set.options, system.coordinates, rows, freedoms, system.slots.names, system.objectives)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
@@ -100,20 +100,31 @@ class _Reader:
 
     def system(self):
         """The system, built again from the model and the values of parameters."""
-        from kinegrad.coordinates.joint.lowering import joint
+        from kinegrad.coordinates.sets import lower
         from kinegrad.model.model import Model
 
         model = Model.from_yaml_text(self.model_text())
         labels = self.labels("parameter")
         values = dict(zip(labels, self.finite("parameter_value", len(labels)).tolist(), strict=True))
-        point = _text(self.file, "body_point") if "body_point" in self.file.attrs else "origin"
-        system = joint(model, cut=_json(self.file, "cut", list), values=values, body_point=point)
+        system = lower(model, self.kind(), values=values, **_json(self.file, "coordinate_options", dict))
         if fingerprint(system) != _text(self.file, "fingerprint"):
             raise KinegradError(
                 f"{str(self.path)!r} was written by kinegrad {self.written_by}, which set up the equations in another "
                 "way than this version; simulate the model again."
             )
         return system
+
+    def kind(self) -> str:
+        """The coordinate set."""
+        from kinegrad.coordinates.sets import SETS
+
+        kind = _text(self.file, "coordinates")
+        if kind not in SETS or "coordinate_options" not in self.file.attrs:
+            raise KinegradError(
+                f"{str(self.path)!r} was written by kinegrad {self.written_by}, whose coordinates this version does not set up "
+                "in the same way; simulate the model again."
+            )
+        return kind
 
     def choices(self):
         """Formulation and integrator."""

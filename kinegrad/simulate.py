@@ -31,7 +31,6 @@ from kinegrad.kernels.status import (
     ZERO_LENGTH,
 )
 from kinegrad.kinematics.culprits import culprit
-from kinegrad.kinematics.far import remark as remark_of_place
 from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinematics.start import start
 from kinegrad.memory import require
@@ -102,7 +101,7 @@ def simulate(
         )
     work = system.workspace(s=s)
     start(system, work, compliance=scheme.compliance, guess=guess)
-    far = remark_of_place(system, work)
+    far = system.set.remark(system, work)
 
     final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
     number = work["q"].dtype

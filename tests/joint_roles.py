@@ -7,7 +7,7 @@ in `VALUES`.
 
 import numpy as np
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.kernels.products import EVALUATE, OBSERVE
 from kinegrad.model.model import Model
 
@@ -81,15 +81,15 @@ def poses(description: dict) -> dict:
     """A (3, 3) and r (3,) of the bodies at values of the joint coordinates, with the base turned."""
     system = joint(Model.from_dict(description))
     work = system.workspace()
-    part = {k: name for name, k in system.index.items()}
+    part = {k: name for name, k in system.set.index.items()}
     for k in range(system.n):
         work["q"][k] = VALUES[part[k][1]][0] if k in part else 0.0
-    for name, (k, _) in system.euler.items():
+    for name, (k, _) in system.set.euler.items():
         p = np.array([0.9, 0.1, 0.3, -0.2] if name == "base" else [0.8, -0.3, 0.2, 0.4])
         work["q"][k : k + 4] = p / np.linalg.norm(p)
     work.call(EVALUATE)
     work.call(OBSERVE)
-    A, r, _, _ = system.bodies(system, work)
+    A, r, _, _ = system.set.bodies(system, work)
     return {name: (A[i], r[i]) for i, name in enumerate(system.model.bodies)}
 
 

@@ -51,7 +51,7 @@ def test_everything_comes_back(motion, saved):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(motion, name), err_msg=name)
     for name in ("formulation", "integrator", "objectives", "status", "step", "t_end", "stride", "cpu_s"):
         assert getattr(loaded, name) == getattr(motion, name), name
-    assert loaded.system.cut == ("pin",) and loaded.system.model == motion.system.model
+    assert loaded.system.set.tree.cut == ("pin",) and loaded.system.model == motion.system.model
     np.testing.assert_array_equal(loaded.system.rho, motion.system.rho)
     assert loaded.energies.drift == motion.energies.drift
     np.testing.assert_array_equal(loaded.marker("rod.Q").acceleration, motion.marker("rod.Q").acceleration)

@@ -71,8 +71,8 @@ def chain_model(n):
 
 def kinegrad_chain(n):
     """Functions of (q, v, tau) that return q̈, and q̈ with its derivatives by q, v and tau; and a run as the peers have it."""
-    from kinegrad.coordinates.joint.lowering import joint
     from kinegrad.coordinates.joint.recursive import Recursive
+    from kinegrad.coordinates.sets import joint
     from kinegrad.simulate import simulate
 
     system = joint(chain_model(n))

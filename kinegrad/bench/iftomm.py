@@ -70,7 +70,7 @@ class Kinegrad:
 
 @cache
 def _system(problem):
-    from kinegrad.coordinates.joint.lowering import joint
+    from kinegrad.coordinates.sets import joint
 
     model = problem.build()
     model.objectives.clear()  # the peers have none

@@ -10,6 +10,8 @@ def assemble(
     model: o.ModelFile,
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
+    coordinates: o.Coordinates = None,
+    body_point: o.BodyPoint = None,
     cut: o.Cut = [],  # noqa: B006
     json: o.Json = False,
 ) -> Report:
@@ -17,15 +19,14 @@ def assemble(
     import numpy as np
 
     from kinegrad.cli.rest import markers_data, show_coordinates, show_facts, show_positions
-    from kinegrad.coordinates.joint.lowering import joint
     from kinegrad.kernels.products import EVALUATE, OBSERVE
-    from kinegrad.kinematics.start import solve_acceleration, solve_position, solve_velocity
+    from kinegrad.kinematics.start import place, solve_acceleration, solve_position, solve_velocity
     from kinegrad.motion import MarkerMotion
 
     description = o.load_model(model, variant, set_)
-    system = joint(description, cut=cut)
+    system = o.lowered(description, coordinates, cut, body_point)
     work = system.workspace(every_marker=True)
-    work["q"][:] = system.guess(system, work["s"])
+    place(system, work)
     iterations = solve_position(system, work)
     solve_velocity(system, work)
     solve_acceleration(system, work)

@@ -28,7 +28,7 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
     description = load_model(model, variant, set_)
     _compile_only_for_large(description)
     from kinegrad.cli.mobility import mobility
-    from kinegrad.coordinates.joint.lowering import joint
+    from kinegrad.coordinates.sets import joint
 
     system = joint(description, cut=cut)
     found = mobility(system)
@@ -52,11 +52,11 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
         "singular": found.singular,
         "sets": {"joint": {"n": system.n, "m": len(system.rows), "redundant": len(found.redundant)}},
         "redundant_rows": {"joint": list(found.redundant)},
-        "cut_joints": list(system.cut),
-        "free_joints": list(system.tree.free),
+        "cut_joints": list(system.set.tree.cut),
+        "free_joints": list(system.set.tree.free),
         "problems": problems,
     }
-    return Report(data, lambda console: _show(console, data, description, system.tree), good=not problems)
+    return Report(data, lambda console: _show(console, data, description, system.set.tree), good=not problems)
 
 
 def _compile_only_for_large(model: Model) -> None:

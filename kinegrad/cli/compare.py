@@ -30,11 +30,11 @@ def compare(
     """Simulate a model in every way there is, at two steps each, and tell whether the motions agree."""
     from kinegrad.cli.job import Choices
     from kinegrad.cli.progress import Progress
-    from kinegrad.coordinates.joint.lowering import joint
+    from kinegrad.coordinates.sets import joint
     from kinegrad.dynamics.schemes import SCHEMES
 
     description = o.load_model(model, variant, set_)
-    Choices(step=step, t_end=t_end).check(description)
+    Choices(step=step, t_end=t_end).check()
     system = joint(description, cut=cut)
     trials = []
     with Progress("Comparison") as progress:

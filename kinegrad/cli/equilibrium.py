@@ -27,6 +27,8 @@ def equilibrium(
     wrt: Wrt = [],  # noqa: B006
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
+    coordinates: o.Coordinates = None,
+    body_point: o.BodyPoint = None,
     cut: o.Cut = [],  # noqa: B006
     json: o.Json = False,
 ) -> Report:
@@ -34,14 +36,13 @@ def equilibrium(
     from kinegrad.cli.gradient import _by_name, _names
     from kinegrad.cli.rest import markers_data
     from kinegrad.cli.run import reactions_data
-    from kinegrad.coordinates.joint.lowering import joint
     from kinegrad.statics.equilibrium import equilibrium as solve
     from kinegrad.statics.sensitivity import METHODS
 
     if method not in METHODS:
         raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(METHODS)}.")
     description = o.load_model(model, variant, set_)
-    found = solve(joint(description, cut=cut), t=time)
+    found = solve(o.lowered(description, coordinates, cut, body_point), t=time)
     data = {
         "iterations": found.iterations,
         "residual": found.residual,

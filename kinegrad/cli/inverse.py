@@ -13,6 +13,8 @@ def inverse(
     output_step: o.OutputStep = None,
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
+    coordinates: o.Coordinates = None,
+    body_point: o.BodyPoint = None,
     cut: o.Cut = [],  # noqa: B006
     plot: o.Plot = None,
     json: o.Json = False,
@@ -25,7 +27,8 @@ def inverse(
     from kinegrad.statics.inverse import inverse as solve
 
     description = o.load_model(model, variant, set_)
-    job = driven_job(description, {"step": step, "t_end": t_end, "output_step": output_step}, cut, plot, model)
+    system = o.lowered(description, coordinates, cut, body_point)
+    job = driven_job(description, {"step": step, "t_end": t_end, "output_step": output_step}, system, plot, model)
     with Progress("Inverse dynamics") as progress:
         found = solve(job.system, **job.arguments, progress=progress)
     job.write(found.motion)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinegrad.cli.contract import Stopped, warn
+from kinegrad.cli.options import lowered
 from kinegrad.errors import KinegradError, Problem, SimulationError
 from kinegrad.interrupts import Interrupts
 
@@ -31,20 +32,8 @@ class Choices:
     tolerance: float | None = None
     penalty: float | None = None
 
-    def check(self, model: Model) -> None:
-        """Refuse by name what the joint set, the only one there is, does not offer."""
-        from kinegrad.model.simulation import BODY_POINTS
-
-        for option, key, given, offered in (
-            ("--coordinates", "coordinates", self.coordinates, ("joint",)),
-            ("--body-point", "body_point", self.body_point, BODY_POINTS),
-        ):
-            chosen = given or getattr(model.simulation, key)
-            if chosen not in offered:
-                source = option if given else f"simulation.{key} of the model"
-                raise KinegradError(
-                    f"{source} is {chosen!r}, which is not available; use {option} with one of {', '.join(offered)}."
-                )
+    def check(self) -> None:
+        """Refuse numbers that are none by the names of their options."""
         for option in ("step", "t_end", "output_step", "tolerance", "penalty"):
             value = getattr(self, option)
             if value is not None and not 0.0 < value < float("inf"):
@@ -185,10 +174,9 @@ def prepare(
     keep : paths
         Files that must not be overwritten, such as the model; mesh files are looked for from the folder of the first.
     """
-    from kinegrad.coordinates.joint.lowering import joint
     from kinegrad.dynamics.recursive import advice
 
-    choices.check(model)
+    choices.check()
     arguments = {
         "formulation": choices.chosen_formulation(model),
         "integrator": choices.chosen_integrator(model),
@@ -198,7 +186,7 @@ def prepare(
     }
     check_files({"--out": out, "--plot": plot, "--html": html}, keep)
     folder = keep[0].parent if keep else Path()
-    system = joint(model, cut=cut, body_point=choices.body_point)
+    system = lowered(model, choices.coordinates, cut, choices.body_point)
     hint = advice(system, arguments["formulation"])
     if hint:
         warn(hint)

@@ -18,6 +18,8 @@ def kinematics(
     output_step: o.OutputStep = None,
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
+    coordinates: o.Coordinates = None,
+    body_point: o.BodyPoint = None,
     cut: o.Cut = [],  # noqa: B006
     plot: o.Plot = None,
     json: o.Json = False,
@@ -28,7 +30,8 @@ def kinematics(
     from kinegrad.statics.drive import drive
 
     description = o.load_model(model, variant, set_)
-    job = driven_job(description, {"step": step, "t_end": t_end, "output_step": output_step}, cut, plot, model)
+    system = o.lowered(description, coordinates, cut, body_point)
+    job = driven_job(description, {"step": step, "t_end": t_end, "output_step": output_step}, system, plot, model)
     with Progress("Kinematics") as progress:
         motion = drive(job.system, **job.arguments, progress=progress)
     job.write(motion)

@@ -72,11 +72,11 @@ def _assemble(system: System, work: Workspace) -> str:
     When the freedoms cannot be held the rows alone are closed, to tell too many freedoms from a mechanism that does
     not close.
     """
-    from kinegrad.kinematics.start import solve_position
+    from kinegrad.kinematics.start import place, solve_position
 
-    guess = system.guess(system, work["s"])
     work["par"][:] = 0.0
-    work["q"][:] = guess
+    place(system, work)
+    guess = work["q"].copy()
     try:
         solve_position(system, work)
         return _complaint(system, work)

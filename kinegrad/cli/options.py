@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kinegrad.errors import ModelError
+from kinegrad.errors import KinegradError, ModelError
 
 if TYPE_CHECKING:
+    from kinegrad.coordinates.system import System
     from kinegrad.model.model import Model
 
 TOLERANCE = "Where iterations end; with error control (rk54) the error allowed in a step."
@@ -71,6 +72,25 @@ def load_model(path: Path, variant: str | None, assignments: Sequence[str]) -> M
     if assignments:
         model = model.with_values(**parse_assignments(assignments))
     return model.check()
+
+
+def lowered(
+    model: Model, coordinates: str | None = None, cut: Sequence[str] = (), body_point: str | None = None
+) -> System:
+    """The model in the coordinates of the options, or of the file."""
+    from kinegrad.coordinates.sets import SETS, lower
+    from kinegrad.model.simulation import BODY_POINTS
+
+    for option, given, offered in (
+        ("--coordinates", coordinates, SETS),
+        ("--body-point", body_point, BODY_POINTS),
+    ):
+        if given is not None and given not in offered:
+            raise KinegradError(
+                f"{option} is {given!r}, which is not available; use {option} with one of {', '.join(offered)}."
+            )
+    options = {"cut": tuple(cut) or None, "body_point": body_point}
+    return lower(model, coordinates, **{name: value for name, value in options.items() if value is not None})
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:

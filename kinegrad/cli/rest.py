@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kinegrad.cli.job import Job
+    from kinegrad.coordinates.system import System
     from kinegrad.model.model import Model
 
 
-def driven_job(
-    model: Model, times: Mapping[str, float | None], cut: Sequence[str], plot: Path | None, keep: Path
-) -> Job:
+def driven_job(model: Model, times: Mapping[str, float | None], system: System, plot: Path | None, keep: Path) -> Job:
     """A job for a motion by drivers: it has times and a figure, but no formulation, and is not simulated."""
     from kinegrad.cli.job import Choices, Job, check_files
-    from kinegrad.coordinates.joint.lowering import joint
 
-    Choices(**times).check(model)
+    Choices(**times).check()
     check_files({"--plot": plot}, [keep])
-    return Job(joint(model, cut=cut), dict(times), None, plot)
+    return Job(system, dict(times), None, plot)
 
 
 def markers_data(markers: Mapping) -> dict:

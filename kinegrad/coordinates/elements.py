@@ -1,7 +1,7 @@
 """Elements of a model as rows of tables: markers, scalars, springs, laws, constraint rows, freedoms, objectives.
 
-This part of lowering is the same for every coordinate set; a set says where a body's markers live (`place`) and how a
-joint coordinate is measured (`coordinate`).
+This part of lowering is the same for every coordinate set; a set says which joint coordinates are entries of q
+(`coordinate`).
 """
 
 from __future__ import annotations
@@ -42,18 +42,15 @@ class Elements:
 
     Parameters
     ----------
-    place : callable
-        ``place(body)`` gives the node of a body and the slot of its reference point.
     coordinate : callable
         ``coordinate(joint, part)`` gives the number of a coordinate of q, or None when it must be measured from markers.
     """
 
-    def __init__(self, model, parameters: Parameters, place: Callable, coordinate: Callable):
+    def __init__(self, model, parameters: Parameters, coordinate: Callable):
         self.model = model
         self.parameters = parameters
         self.slots = SlotBuilder(parameters)
         self.slots.scalars("zero", [self.slots.graph.constant(0.0)] * N_ZERO)
-        self.place = place
         self.coordinate = coordinate
         self.markers: dict[tuple, int] = {}
         self.marker_names: dict[str, int] = {}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
 from kinegrad.laws import Calls
 from kinegrad.memory import require
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
+from kinegrad.recipes import sealed
 
 if TYPE_CHECKING:
     from kinegrad.kernels.table import Slab
@@ -53,42 +56,35 @@ class System:
 
     Attributes
     ----------
+    set : CoordinateSet
+        The coordinates, and what only they have.
     n, m : int
         Coordinates, and constraint rows that are computed; `rows` also has those that say nothing by structure.
+    coordinates : tuple of Coordinate
     freedoms : tuple of Freedom
     objectives : dict name -> "integral" | "final"
     markers : dict "body.marker" -> number of the marker
     rho : (r,) array
         Values of the independent parameters.
-    body_point : str
-        In joint coordinates: the point at which the motion of each body is taken, "origin" or "com".
-    bodies : callable
-        ``bodies(system, work)`` gives A, r, V, a of the bodies in the order of the model: orientation and origin of their
-        frames, motion about the global origin and its rate, after OBSERVE.
     """
 
     model: object
-    kind: str
-    functions: tuple
-    layout: object
+    set: CoordinateSet
     tables: dict[str, tuple]
     sizes: dict[str, int]
     parameters: Parameters
     slots: Slots
     rho: np.ndarray
-    coordinates: tuple[str, ...]
+    coordinates: tuple[Coordinate, ...]
     rows: tuple[Row, ...]
     freedoms: tuple[Freedom, ...]
     objectives: dict[str, str]
     markers: dict[str, int]
-    arrays: Callable
-    guess: Callable
-    tree: object
-    cut: tuple[str, ...] = ()
-    index: dict[tuple[str, str], int] = field(default_factory=dict)
-    euler: dict[str, tuple[int, float]] = field(default_factory=dict)
-    body_point: str = "origin"
-    bodies: Callable | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name of the coordinate set."""
+        return self.set.kind
 
     @property
     def n(self) -> int:
@@ -103,15 +99,28 @@ class System:
         """Names of the constraint rows that are computed."""
         return [row.name for row in self.rows if row.number >= 0]
 
+    @cached_property
+    def number_of(self) -> dict[str, int]:
+        """Numbers of the coordinates by name."""
+        return {name: k for k, name in enumerate(self.coordinates)}
+
     @property
     def lengths(self) -> np.ndarray:
         """(n,) which coordinates are lengths; the others are angles and Euler parameters."""
-        parts = [name.rpartition(".")[2] for name in self.coordinates]
-        return np.array([not part.startswith(("angle", "e")) for part in parts], bool)
+        return np.array([coordinate.unit == METRE for coordinate in self.coordinates], bool)
+
+    @cached_property
+    def alike(self) -> np.ndarray:
+        """(k, 4) numbers of the coordinates that are Euler parameters, by owner."""
+        by_owner: dict[str, list[int]] = {}
+        for k, coordinate in enumerate(self.coordinates):
+            if coordinate.unit == ONE:
+                by_owner.setdefault(coordinate.owner, []).append(k)
+        return np.array(list(by_owner.values()), np.int64).reshape(-1, 4)
 
     def coordinate_of(self, freedom: Freedom) -> int | None:
         """The coordinate that a degree of freedom is, if it is one."""
-        return self.coordinates.index(freedom.name) if freedom.name in self.coordinates else None
+        return self.number_of.get(freedom.name)
 
     @property
     def s(self) -> np.ndarray:
@@ -132,6 +141,10 @@ class System:
         else:
             rho = np.asarray(values)
         return replace(self, rho=rho)
+
+    def __reduce__(self):
+        """A recipe: the model, the set with its options, and the values of parameters."""
+        return sealed("system", lowered_again, self.model, type(self.set), self.set.options, self.rho)
 
     def directions(self, wrt: Sequence[str]) -> np.ndarray:
         """ds: a row of ds/drho for each of the independent parameters `wrt`."""
@@ -160,6 +173,11 @@ class System:
             Slots that PULLBACK has to serve; all by default.
         """
         return Workspace(self, self.s if s is None else s, ds, every_marker, wanted)
+
+
+def lowered_again(model, kind: type[CoordinateSet], options: dict, rho: np.ndarray) -> System:
+    """A system from its recipe: the same tables, and the same values of parameters."""
+    return kind.lower(model, None, **options).with_parameters(rho)
 
 
 class Workspace:
@@ -218,8 +236,8 @@ class Workspace:
             )
             what = f"Setting up the equations of {self.system.n} coordinates and {self.system.m} constraint rows"
             require(size, what, "make the model smaller, or differentiate by fewer parameters")
-            tables = self.system.arrays(self.system, ds, wanted, number, every_marker)
-            known[key] = Slab(self.system.layout, tables, blank)
+            tables = self.system.set.arrays(self.system, ds, wanted, number, every_marker)
+            known[key] = Slab(self.system.set.layout, tables, blank)
         return known[key]
 
     def _blank(self, directions: int, slots: int, number: str) -> dict[str, tuple]:
@@ -259,7 +277,7 @@ class Workspace:
 
         for k in wanted:
             self._link(k)
-        return addresses([f if k in wanted else None for k, f in enumerate(self.system.functions)])
+        return addresses([f if k in wanted else None for k, f in enumerate(self.system.set.functions)])
 
     def _link(self, which: int) -> None:
         """Put the addresses of the parts that function `which` runs on this model into the context."""
@@ -277,6 +295,6 @@ class Workspace:
         from kinegrad.kernels.table import call_from_python
 
         self._link(which)
-        call_from_python(self.system.functions[which], self.context)
+        call_from_python(self.system.set.functions[which], self.context)
         self.check_calls()
         return int(self.arrays["flag"][STATUS])

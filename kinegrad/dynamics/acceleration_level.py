@@ -22,6 +22,8 @@ class AccelerationLevel(Scheme):
     explicit: bool
     family = np.zeros(5)  # no constants of the Newmark family
 
+    found = ("opts", "scales")
+
     def __init__(self, system, options):
         super().__init__(system, options)
         from kinegrad.kernels.formulations import acceleration_level, acceleration_level_derivatives, runge_kutta

@@ -15,8 +15,7 @@ MANY = 100  # coordinates of a tree from which on dense equations of motion take
 
 def advice(system, formulation) -> str:
     """A sentence for those who simulate a long open tree with matrices of its size; empty where there is nothing to say."""
-    closing = system.m - len(system.euler)
-    if formulation.type == "recursive" or closing > 0 or system.n < MANY:
+    if formulation.type == "recursive" or system.kind != "joint" or system.n < MANY or system.m > len(system.set.euler):
         return ""
     return (
         f"a step of {formulation.type} factors matrices of {system.n} x {system.n}; nothing closes the loops of this tree, so "
@@ -35,7 +34,7 @@ class RecursiveScheme:
             raise KinegradError(
                 f"The formulation 'recursive' sweeps over a tree of joints; it needs joint coordinates, not {system.kind}."
             )
-        if system.body_point == "com":
+        if system.set.body_point == "com":
             raise KinegradError(
                 "The formulation 'recursive' takes the motion of each body at its joint; body_point 'com' does not apply. "
                 "Leave it out, or use the formulation 'index1'."

@@ -48,6 +48,8 @@ class Scheme(ABC):
     adaptive = False
     #: it knows all that derivatives of a motion need beside its rows; not where the motion was read from a file
     complete = True
+    #: attributes found by `begin` that derivatives need beside the rows
+    found: tuple[str, ...] = ()
     #: ε of the constraint rows in the accelerations of the start; 0: they hold
     compliance = 0.0
 

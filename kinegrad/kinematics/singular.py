@@ -25,8 +25,12 @@ def weighted_rows(system: System, work: Workspace, t: float, q: np.ndarray, v: n
 
 
 def inertia_scale(work: Workspace) -> np.ndarray:
-    """M_d^(-1/2), with the largest inertia in the place of those that are none."""
-    inertia = work["M"].diagonal().real
+    """M_d^(-1/2), with the largest inertia in the place of those that are none.
+
+    Four Euler parameters have their mean inertia: what each of them moves changes with the orientation, down to nothing.
+    """
+    inertia, alike = work["M"].diagonal().real.copy(), work.system.alike
+    inertia[alike] = inertia[alike].mean(axis=1, keepdims=True)
     heaviest = max(inertia.max(initial=0.0), 1e-300)
     return np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
 

@@ -106,14 +106,22 @@ def wrap(x):
 
 def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0, guess=None) -> None:
     """Leaves q, v = vp, a = ap and lam of the start in the workspace; found from `guess`, or from the model's guess."""
-    work["q"][:] = system.guess(system, work["s"].real) if guess is None else guess
     work["par"][:] = 0.0
     work["par"][TIME] = t
+    if guess is None:
+        place(system, work)
+    else:
+        work["q"][:] = guess
     solve_position(system, work)
     work["par"][EXTENT] = extent(work)
     weigh_rows(system, work)
     solve_velocity(system, work)
     solve_acceleration(system, work, compliance)
+
+
+def place(system: System, work: Workspace) -> None:
+    """Leaves a position near the poses of the bodies in the workspace: the guess from which an assembly is found."""
+    work["q"][:] = system.set.guess(system, work["s"].real)
 
 
 def weigh_rows(system: System, work: Workspace) -> None:
@@ -163,7 +171,7 @@ def solve_position(system: System, work: Workspace) -> int:
     """Newton's method with step halving from q in the workspace; returns the number of iterations."""
     z0 = _targets(system, work, "position")
     for freedom, z in zip(system.freedoms, z0, strict=True):
-        k = _coordinate_of(system, freedom)
+        k = system.coordinate_of(freedom)
         if k is not None:
             work["q"][k] = z
     return _assembled(system, work, z0, "at the start")
@@ -243,16 +251,6 @@ def _refuse_infinite(system: System, J: np.ndarray, when: str) -> None:
             f"The derivatives of {name!r} {when} are infinite or not numbers; look for lengths or positions that are too large "
             "or too small, and for expressions outside their domain."
         )
-
-
-def _coordinate_of(system: System, freedom) -> int | None:
-    """The coordinate a freedom is, if it is one."""
-    joint, _, part = freedom.name.rpartition(".")
-    if (joint, part) in system.index:
-        return system.index[joint, part]
-    if joint in system.euler and part in ("e0", "e1", "e2", "e3"):
-        return system.euler[joint][0] + int(part[1])
-    return None
 
 
 def _not_assembled(system: System, residual: np.ndarray, iterations: int, when: str) -> str:

@@ -120,16 +120,20 @@ def dotted(path: tuple) -> str:
     return text
 
 
-def by_type(kinds: dict[str, type[Element]]) -> Any:
-    """Annotation of an element of one of `kinds`, chosen by its key ``type``; only kinds in use are ever built."""
+def by_type(kinds: dict[str, type[Element]], short: bool = False) -> Any:
+    """Annotation of an element of one of `kinds`, chosen by its key ``type``; only kinds in use are ever built.
+
+    With `short` the type alone may stand for the element.
+    """
 
     def validate(value: Any) -> Element:
+        value = {"type": value} if short and isinstance(value, str) else value
         kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
         if not isinstance(kind, str) or kind not in kinds:
             raise ValueError(_unknown_type(kinds, value))
         return kinds[kind].model_validate(value)
 
-    return Annotated[Any, PlainValidator(validate), _OneOf(kinds)]
+    return Annotated[Any, PlainValidator(validate), _OneOf(kinds, short)]
 
 
 def _unknown_type(kinds: dict[str, type[Element]], value: Any) -> str:
@@ -145,10 +149,11 @@ def _unknown_type(kinds: dict[str, type[Element]], value: Any) -> str:
 class _OneOf:
     """The JSON Schema of an element of one of several kinds."""
 
-    def __init__(self, kinds: dict[str, type[Element]]):
-        self.kinds = kinds
+    def __init__(self, kinds: dict[str, type[Element]], short: bool):
+        self.kinds, self.short = kinds, short
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict:
         for kind in self.kinds.values():
             kind.model_rebuild()
-        return {"oneOf": [handler(kind.__pydantic_core_schema__) for kind in self.kinds.values()]}
+        short = [{"enum": list(self.kinds)}] if self.short else []
+        return {"oneOf": [*short, *(handler(kind.__pydantic_core_schema__) for kind in self.kinds.values())]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from kinegrad.model.element import Element, by_type
 from kinegrad.model.values import NUMBER_SCHEMA, Number, show, to_number
@@ -90,12 +90,6 @@ class Penalty(Stabilised):
     penalty: Number = Field(1e9, description="penalty factor of the constraints")
 
 
-class UdwadiaKalaba(Stabilised):
-    """Accelerations nearest to the unconstrained ones."""
-
-    type: Literal["udwadia-kalaba"] = "udwadia-kalaba"
-
-
 class Recursive(Stabilised):
     """Recursions over the tree of joints; closure rows as in index1."""
 
@@ -158,14 +152,31 @@ class RungeKutta54(Integrator):
         return 5
 
 
-FORMULATIONS = {
-    kind.model_fields["type"].default: kind for kind in (ALI3P, MatrixR, Index1, Penalty, UdwadiaKalaba, Recursive)
-}
+FORMULATIONS = {kind.model_fields["type"].default: kind for kind in (ALI3P, MatrixR, Index1, Penalty, Recursive)}
 INTEGRATORS = {
     kind.model_fields["type"].default: kind for kind in (Newmark, HHT, GeneralizedAlpha, RungeKutta4, RungeKutta54)
 }
-COORDINATES = ("joint", "natural", "reference-point")
 BODY_POINTS = ("origin", "com")
+
+
+class Coordinates(Element):
+    """What positions are described by."""
+
+    def options(self) -> dict[str, Any]:
+        """The options of the set, by name."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name != "type"}
+
+
+class JointCoordinates(Coordinates):
+    """Relative coordinates of a tree of joints."""
+
+    type: Literal["joint"] = "joint"
+    body_point: Literal["origin", "com"] = Field(
+        "origin", description="the point at which each body's motion is taken: the global origin, or its centre of mass"
+    )
+
+
+COORDINATES = {kind.model_fields["type"].default: kind for kind in (JointCoordinates,)}
 
 
 class Simulation(Element):
@@ -176,11 +187,23 @@ class Simulation(Element):
     output_step: Number | None = Field(
         None, description="interval of the results that are kept [s]; each step when absent"
     )
-    coordinates: Literal["joint", "natural", "reference-point"] = Field("joint", description="the coordinate set")
-    body_point: Literal["origin", "com"] = Field(
-        "origin", description="joint set: the point at which each body's motion is taken"
+    coordinates: by_type(COORDINATES, short=True) = Field(
+        default_factory=JointCoordinates, description="the coordinate set: its type, or {type, options}"
     )
     formulation: by_type(FORMULATIONS) = Field(
         default_factory=ALI3P, description="what is solved in a step: {type, options}"
     )
     integrator: by_type(INTEGRATORS) = Field(default_factory=Newmark, description="how time advances: {type, options}")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_body_point(cls, data: Any) -> Any:
+        """`body_point` beside `coordinates` is an option of these."""
+        if not isinstance(data, dict) or "body_point" not in data:
+            return data
+        rest = {key: value for key, value in data.items() if key != "body_point"}
+        chosen = rest.get("coordinates", "joint")
+        chosen = {"type": chosen} if isinstance(chosen, str) else chosen
+        if not isinstance(chosen, dict) or "body_point" in chosen:
+            return data
+        return rest | {"coordinates": chosen | {"body_point": data["body_point"]}}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinegrad.coordinates.coordinate_set import ONE
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.bodies import VectorMarker
@@ -220,8 +221,8 @@ class _Scene:
             "title": "Coordinates",
             "choose": "several",
             "series": [
-                {"name": name, "unit": _unit_of(name), "y": packed(motion.q[rows, k])}
-                for k, name in enumerate(self.system.coordinates)
+                {"name": c, "unit": c.unit if c.unit != ONE else "", "y": packed(motion.q[rows, k])}
+                for k, c in enumerate(self.system.coordinates)
             ],
         }
         yield {
@@ -239,11 +240,6 @@ class _Scene:
                 for k, (name, kind) in enumerate(self.system.objectives.items())
             ],
         }
-
-
-def _unit_of(coordinate: str) -> str:
-    part = coordinate.rpartition(".")[2]
-    return "rad" if part.startswith("angle") else "" if part.startswith("e") else "m"
 
 
 def _brief(value: float) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from kinegrad.dataframe import coordinate_unit
 from kinegrad.errors import KinegradError
 from kinegrad.plots.figure import Panel, draw, finish
 from kinegrad.plots.reactions import panels as reaction_panels
@@ -42,7 +41,7 @@ def _panels(motion, names) -> list[Panel]:
     coordinates = [n for n in names if n in system.coordinates]
     panels = [partial(_paths, motion, markers), partial(_positions, motion, markers)] if markers else []
     if coordinates or not (names or markers):
-        panels.append(partial(_coordinates, motion, coordinates or list(system.coordinates)[:MOST_MARKERS]))
+        panels.append(partial(_coordinates, motion, coordinates or system.coordinates[:MOST_MARKERS]))
     if "energy" in names or not names:
         panels.append(partial(_energies, motion))
     if system.m and ("constraints" in names or not names):
@@ -126,8 +125,8 @@ def _positions(motion, markers, figure, place) -> None:
 def _coordinates(motion, names, figure, place) -> None:
     axes = figure.add_subplot(*place)
     for name in names:
-        unit = coordinate_unit(name)
-        axes.plot(motion.t, motion.q[:, motion.system.coordinates.index(name)], lw=1, label=f"{name} [{unit}]")
+        k = motion.system.number_of[name]
+        axes.plot(motion.t, motion.q[:, k], lw=1, label=f"{name} [{motion.system.coordinates[k].unit}]")
     axes.set(title="Coordinates", xlabel="time [s]", ylabel="coordinate")
     finish(axes)
 

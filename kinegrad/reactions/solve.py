@@ -69,7 +69,7 @@ class Balance:
 
     def __init__(self, system: System, numbers: Numbers, masses: MassProperties, states: States, rows, held: bool):
         self.system, self.numbers, self.states, self.rows = system, numbers, states, rows
-        self.model, self.tree = system.model, system.tree
+        self.model, self.tree = system.model, system.set.tree
         self.index = {body: i for i, body in enumerate(self.model.bodies)}
         self.edges = {edge.joint: edge for edge in self.tree.edges}
         self.k = len(states.A)
@@ -275,7 +275,7 @@ class Balance:
             G = sign * dual(free.S, shifted(self.answers[:, self.index[edge.child]], x2))
             b = sign * dual(free.S, shifted(self.beyond[:, self.index[edge.child]], x2))
             for i, part in enumerate(free.parts):
-                k = self.system.index.get((edge.joint, part))
+                k = self.system.set.index.get((edge.joint, part))
                 if k is None:
                     continue
                 b[:, i, 0] = self.states.R[:, k]  # less the loads that act on the coordinate itself

@@ -1,6 +1,6 @@
 """What a coordinate set tells about states of a motion: bodies, loads on markers, rows given by expressions.
 
-This is all that reactions need of a set. ``system.bodies(system, work)`` gives the motion of the bodies after OBSERVE;
+This is all that reactions need of a set. ``system.set.bodies(system, work)`` gives the motion of the bodies after OBSERVE;
 loads are the covectors that elements leave on markers in EVALUATE.
 """
 
@@ -107,7 +107,7 @@ def states_of(system: System, s, t, q, qd, qdd, rows: list[ExpressionRow]) -> St
             if row.law >= 0:
                 gradients[j][i] = run_law(work, work["row_law"][row.law], 2 + len(row.scalars))[2:]
         work.call(OBSERVE)
-        A[i], r[i], V[i], a[i] = system.bodies(system, work)
+        A[i], r[i], V[i], a[i] = system.set.bodies(system, work)
     return States(A, r, V, a, x, f, R, gradients, rates)
 
 

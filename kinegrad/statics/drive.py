@@ -10,7 +10,7 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import BIAS, FREEDOMS, OBSERVE, POSITION, TIME
-from kinegrad.kinematics.start import close_position, evaluate, least_squares, refined
+from kinegrad.kinematics.start import close_position, evaluate, least_squares, place, refined
 from kinegrad.memory import require
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
@@ -47,8 +47,8 @@ def drive(
     hs = steps[: len(steps)]
     ts = np.append(np.arange(len(hs)) * step, t_end)
     work = system.workspace(s=s)
-    work["q"][:] = system.guess(system, work["s"].real)
     work["par"][:] = 0.0
+    place(system, work)
     clock = time.thread_time()
     driven = Driven(system, work)
     driven.begin()
@@ -57,15 +57,15 @@ def drive(
     rows = np.zeros((len(kept), 3 * system.n + system.m), number)
     iterations = np.zeros(len(kept) - 1, np.int64)
     values = np.zeros((len(ts), len(system.objectives)), number)
-    place = {k: i for i, k in enumerate(kept)}
+    row_of = {k: i for i, k in enumerate(kept)}
     for k, t in enumerate(ts):
         if k:
             count = driven.advance(ts[k - 1], t)
             iterations[min((k - 1) // stride, len(iterations) - 1)] += count
         work.call(OBSERVE)
         values[k] = work["g"]
-        if k in place:
-            rows[place[k]] = np.concatenate([work["q"], work["vp"], work["ap"], driven.multipliers()])
+        if k in row_of:
+            rows[row_of[k]] = np.concatenate([work["q"], work["vp"], work["ap"], driven.multipliers()])
         if progress is not None:
             progress(k / len(hs))
     final = np.array([kind == "final" for kind in system.objectives.values()], bool)

@@ -12,7 +12,7 @@ from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, OBSERVE, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
 from kinegrad.kinematics.culprits import culprit, force_without_derivative
-from kinegrad.kinematics.start import RANK_TOLERANCE, close_position, refined, solve_position
+from kinegrad.kinematics.start import RANK_TOLERANCE, close_position, place, refined, solve_position
 from kinegrad.motion import MarkerMotion
 from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
@@ -275,9 +275,9 @@ def equilibrium(
         Values of all slots in place of those of the parameters.
     """
     work = system.workspace(s=s)
-    work["q"][:] = system.guess(system, work["s"].real)
     work["par"][:] = 0.0
     work["par"][TIME] = t
+    place(system, work)
     try:
         solve_position(system, work)
     except AssemblyError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import lower
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.motion import Motion
@@ -128,17 +128,19 @@ def _actuated(system: System, names: Sequence[str]) -> System:
         model.drivers[name] = {"measure": force.acts_on, "value": 0}
     model.degrees_of_freedom = {}
     values = dict(zip(system.parameters.independent, system.rho.tolist(), strict=True))
-    return joint(model, cut=system.cut, values=values)
+    return lower(model, system.kind, values=values, **system.set.options)
 
 
 def _of_coordinates(system: System, motion: Motion) -> tuple[np.ndarray, ...]:
     """t, q, qd, qdd of a motion in the coordinates of `system`."""
-    have = motion.system.coordinates
+    have = motion.system.number_of
     missing = [name for name in system.coordinates if name not in have]
     if missing or motion.system.kind != system.kind:
         what = f"has no coordinate {missing[0]!r}" if missing else f"is in {motion.system.kind} coordinates"
-        raise KinegradError(f"The motion {what}; give one of this system, with the same joints cut ({system.cut}).")
-    order = [have.index(name) for name in system.coordinates]
+        raise KinegradError(
+            f"The motion {what}; give one of this system, with the same options ({system.set.options})."
+        )
+    order = [have[name] for name in system.coordinates]
     return motion.t, motion.q[:, order], motion.qd[:, order], motion.qdd[:, order]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinegrad.cli import check, mobility
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.coordinates.system import Workspace
 from kinegrad.kernels.products import POSITION
 from kinegrad.model.model import Model

@@ -53,7 +53,7 @@ def test_body_points_give_one_motion(report, pendulum, tmp_path):
     found = [report("run", path, "--body-point", p, "--out", tmp_path / f"{p}.nc") for p in ("origin", "com")]
     for name, marker in found[0]["markers"].items():
         assert np.abs(np.subtract(marker["position"], found[1]["markers"][name]["position"])).max() < 1e-13
-    assert [kg.load(tmp_path / f"{p}.nc").system.body_point for p in ("origin", "com")] == ["origin", "com"]
+    assert [kg.load(tmp_path / f"{p}.nc").system.set.body_point for p in ("origin", "com")] == ["origin", "com"]
 
 
 @pytest.mark.parametrize(("formulation", "integrator"), [("matrix-r", "newmark"), ("matrix-r", "rk4")])
@@ -130,8 +130,7 @@ def test_what_the_file_asks_for_is_refused_too(command, pendulum):
     for key, value in (("coordinates", "natural"), ("formulation", "{type: udwadia-kalaba}")):
         path = pendulum(("{t_end: 0.5}", f"{{t_end: 0.5, {key}: {value}}}"))
         code, _, err = command("run", path)
-        assert code == 2 and f"simulation.{key} of the model" in err
-    assert command("run", path, "--formulation", "ali3p")[0] == 0
+        assert code == 2 and f"simulation.{key}" in err and "unknown type" in err
 
 
 def test_missing_end_of_time_is_told(command, pendulum):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import EVALUATE, OBSERVE
 from kinegrad.kinematics.start import close_position, start
@@ -74,7 +74,7 @@ def test_rows_are_independent_wherever_they_are_evaluated(kind):
     assert len(rows) == HELD[kind]
     for size in (1e-2, 1e-4, 1e-6):  # of what the rows lack
         work["q"][:] = 0.0
-        for first, _ in system.euler.values():
+        for first, _ in system.set.euler.values():
             work["q"][first] = 1.0
         close_position(system, work, "here")
         work["q"][:] += size * rng.normal(size=system.n)
@@ -88,11 +88,11 @@ def test_a_joint_closes_with_its_axes_in_one_direction(turn):
     """Poses that are far off, by up to half a turn, do not leave a joint turned over."""
     system = joint(Model.from_yaml_text(LOOP.replace("TURN", repr(float(turn)))), cut=("J",))
     work = system.workspace()
-    work["q"][:] = system.guess(system, work["s"])
+    work["q"][:] = system.set.guess(system, work["s"])
     close_position(system, work, "here")
     frames = {name: k for k, name in enumerate(system.model.bodies)}
     work.call(OBSERVE)
-    A = system.bodies(system, work)[0]
+    A = system.set.bodies(system, work)[0]
     axis = np.array([1, 0.3, -0.4]) / np.linalg.norm([1, 0.3, -0.4])
     assert (A[frames["b"]] @ axis) @ (A[frames["d"]] @ axis) == pytest.approx(1.0, abs=1e-12)
 

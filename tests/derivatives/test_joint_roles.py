@@ -5,7 +5,7 @@ import pytest
 from helpers import assert_close
 
 import kinegrad as kg
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.model.model import Model
 
 TOLERANCE = 1e-9  # of the largest derivative of an objective
@@ -14,7 +14,7 @@ TOLERANCE = 1e-9  # of the largest derivative of an objective
 def by_number(description, cut):
     """Derivatives of position, velocity and acceleration after two tiny steps, by every number of the model."""
     system = joint(Model.from_dict(description), cut=(cut,))
-    assert cut in system.cut
+    assert cut in system.set.tree.cut
     motion = kg.simulate(system, "matrix-r", "rk4", t_end=2e-5, step=1e-5)
     return kg.gradient(motion, wrt=[], method="discrete-adjoint", every_slot=True).by_number()
 

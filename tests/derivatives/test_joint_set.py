@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mechanisms import CLOSED, closed, tree
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, OBSERVE, PULLBACK, TIME, WEIGHT
 

@@ -5,7 +5,7 @@ import pytest
 from helpers import assert_close
 from mechanisms import random_tree
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.products import EVALUATE, OBSERVE
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from helpers import assert_close
 
-from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.coordinates.joint.recursive import Recursive
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import ModelError
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.products import EVALUATE, LINEARISE
@@ -134,7 +134,7 @@ def test_first_guess_counts_the_turns(ends, sign):
         f"nut: {{pose: {{origin: [0.3, 0.2, {0.1 + 0.03 * angle}], x_axis: [{np.cos(0.4)}, {np.sin(0.4)}, 0]}}, mass",
     )
     system = joint(Model.from_yaml_text(text))
-    assert system.guess(system, system.s)[0] == pytest.approx(sign * angle, abs=1e-12)
+    assert system.set.guess(system, system.s)[0] == pytest.approx(sign * angle, abs=1e-12)
 
 
 # --- cut ---
@@ -157,7 +157,7 @@ def test_cut_at_the_screw_or_elsewhere():
     runs = {}
     for cut in ("thread", "foot", "pin"):
         system = joint(Model.from_yaml_text(JACK), cut=[cut])
-        assert system.cut == (cut,)
+        assert system.set.tree.cut == (cut,)
         motion = simulate(system, MatrixR(tolerance=1e-15), RungeKutta4())
         adjoint = gradient(motion, wrt=JACK_WRT, method="discrete-adjoint")
         direct = gradient(motion, wrt=JACK_WRT, method="direct").matrix
@@ -166,7 +166,7 @@ def test_cut_at_the_screw_or_elsewhere():
         markers = motion.marker_array()[:, order]
         runs[cut] = markers, adjoint.matrix, np.array(list(motion.objectives.values()))
         if cut == "pin":
-            angle = motion.q[:, motion.system.index["thread", "angle"]]
+            angle = motion.q[:, motion.system.set.index["thread", "angle"]]
             assert abs(angle[-1] - angle[0]) > 3 * 2 * np.pi
     for cut in ("foot", "pin"):
         for one, other in zip(runs["thread"], runs[cut], strict=True):

@@ -1,6 +1,7 @@
 """Gradients of motions through singular positions: those that exist, and those that mean nothing (SEN-1)."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,3 +97,13 @@ def test_by_every_number(system):
     numbers = gradient.by_number()["x"]
     assert np.isnan(numbers["bodies.bar_2.markers.right.x"]) and np.isnan(numbers["ground.markers.A1.x"])
     assert np.isfinite(numbers["bodies.bar_2.mass"]) and np.isfinite(numbers["forces.gravity.acceleration.x"])
+
+
+@pytest.mark.parametrize("cut", ["pivot", "universal", "rail"])
+def test_an_euler_parameter_that_begins_to_move_inertia_is_no_singular_position(cut):
+    model = kg.Model.from_yaml(Path(__file__).parents[2] / "examples" / "slider_crank" / "model.yaml")
+    motion = kg.simulate(kg.joint(model, cut=[cut]), "matrix-r", "rk4", t_end=0.03, step=1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gradient = kg.gradient(motion, method="discrete-adjoint", every_slot=True)
+    assert gradient.no_meaning == {} and np.isfinite([*gradient.by_number()["psi1"].values()]).all()

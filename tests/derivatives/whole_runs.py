@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.coordinates.system import System
 from kinegrad.dynamics.schemes import SCHEMES
 from kinegrad.model.model import Model

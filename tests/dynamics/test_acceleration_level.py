@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from whole_runs import SPATIAL
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.errors import KinegradError, SimulationError, UnusedOptionWarning
 from kinegrad.kernels.formulations.runge_kutta import RK4, RK54

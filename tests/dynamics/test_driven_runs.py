@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.dynamics.schemes import SCHEMES
 from kinegrad.model.model import Model
 from kinegrad.model.simulation import MatrixR, RungeKutta54

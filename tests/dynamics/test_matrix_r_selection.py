@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from switching_models import FOUR_BAR_WRT, PENDULUM_WRT, four_bar, pendulum, point_four_bar
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.kernels.formulations.independent import basis, choose, factorise, partition, quality
 from kinegrad.kernels.formulations.matrix_r import SELECTED

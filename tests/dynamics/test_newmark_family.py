@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import whole_runs
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.dynamics.newmark_family import constants
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.errors import KinegradError

@@ -9,8 +9,8 @@ from mechanisms import tree
 from trees import chain, random_tree
 from whole_runs import driven_crank, five_bar, open_chain
 
-from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.coordinates.joint.recursive import ConstrainedTree
+from kinegrad.coordinates.sets import joint
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.jit import JIT

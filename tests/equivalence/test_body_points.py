@@ -8,7 +8,7 @@ from helpers import assert_close
 from mechanisms import random_tree, tree
 
 import kinegrad as kg
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import ENERGY, EVALUATE, OBSERVE, TIME
 from kinegrad.model.model import Model
@@ -55,7 +55,7 @@ def test_momentum_is_that_of_the_floating_joint():
     momentum = sum(m * work["mk"][system.markers[name]]["xd"] for name, m in mass.items())
     force = sum(m * work["mk"][system.markers[name]]["xdd"] for name, m in mass.items())
     weight = sum(mass.values()) * np.array([0.3, -9.81, 1.0])
-    slides = [system.index["j0", c] for c in "xyz"]
+    slides = [system.set.index["j0", c] for c in "xyz"]
     for point in ("com", "origin"):
         M, f, _ = evaluated(model, point, q, v)
         assert_close((M @ v)[slides], momentum, 1e-13)
@@ -93,11 +93,11 @@ def test_five_bar_runs_agree():
 
 def test_the_point_is_chosen_by_argument_then_by_file_and_is_saved(tmp_path):
     model = Model.from_yaml(FIVE_BAR)
-    assert kg.joint(model).body_point == "origin"
+    assert kg.joint(model).set.body_point == "origin"
     model.simulation = {"t_end": 0.01, "step": 1e-3, "body_point": "com"}
     system = kg.joint(model)
-    assert (system.body_point, kg.joint(model, body_point="origin").body_point) == ("com", "origin")
+    assert (system.set.body_point, kg.joint(model, body_point="origin").set.body_point) == ("com", "origin")
     path = kg.simulate(kg.joint(model, body_point="origin")).save(tmp_path / "motion.nc")
-    assert kg.load(path).system.body_point == "origin"
+    assert kg.load(path).system.set.body_point == "origin"
     with pytest.raises(KinegradError, match="body_point is 'middle'; choose one of origin, com"):
         kg.joint(model, body_point="middle")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.dynamics.schemes import SCHEMES
 from kinegrad.model.model import Model
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS

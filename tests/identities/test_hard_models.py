@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.model.model import Model
 from kinegrad.model.simulation import ALI3P
 from kinegrad.sensitivity.gradient import gradient
@@ -94,13 +94,13 @@ def test_a_parallelogram_with_a_third_bar(scheme):
 
     start(run.system, work)
     assert np.linalg.matrix_rank(work["J"][:m]) == run.system.n - 1 < m
-    angle = run.q[:, run.system.index["a1", "angle"]]
+    angle = run.q[:, run.system.set.index["a1", "angle"]]
     R = run.marker("beam.R").position
     assert np.abs(R[:, 0] - (1.0 + 0.6 * np.cos(angle))).max() < 1e-9
     assert np.abs(R[:, 1] - 0.6 * np.sin(angle)).max() < 1e-9
     # a pendulum: (m L² + 3 (0.03 + L²/4)) a = -(m L + 3 L/2) g cos(angle)
     inertia, weight = 2 * 0.36 + 3 * (0.03 + 0.09), (2 * 0.6 + 3 * 0.3) * 9.81
-    energy = 0.5 * inertia * run.qd[:, run.system.index["a1", "angle"]] ** 2 + weight * np.sin(angle)
+    energy = 0.5 * inertia * run.qd[:, run.system.set.index["a1", "angle"]] ** 2 + weight * np.sin(angle)
     assert np.abs(energy - energy[0]).max() < 1e-4 * weight
     assert run.energies.drift < 1e-4 * weight
     assert_adjoint_is_direct(run, ["m"])

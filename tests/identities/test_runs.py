@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import whole_runs
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.dynamics import schemes
 from kinegrad.model.model import Model
 from kinegrad.model.simulation import ALI3P, INTEGRATORS, RungeKutta54
@@ -113,7 +113,7 @@ def test_springs_on_measures_store_energy():
     """They have a potential and do no work: the sum of energies is what weight and springs give, and is conserved."""
     motion = simulate(joint(Model.from_yaml_text(SPRINGS)), "matrix-r", "rk4", t_end=1.0, step=1e-3)
     energies = motion.energies
-    turn = motion.q[:, motion.system.index["two", "angle"]]
+    turn = motion.q[:, motion.system.set.index["two", "angle"]]
     gap = np.linalg.norm(motion.marker("b.Q").position - motion.marker("ground.A").position, axis=1)
     stored = 0.5 * 8 * (turn - 0.4) ** 2 + 0.5 * 60 * (gap - 0.3) ** 2
     markers = (motion.marker(name).position for name in ("a.O", "a.P", "b.P", "b.Q"))

@@ -6,8 +6,8 @@ from helpers import assert_close
 from mechanisms import tree
 from trees import chain, random_tree
 
-from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.coordinates.joint.recursive import Recursive
+from kinegrad.coordinates.sets import joint
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.joint.inertia import momentum, node_moments
 from kinegrad.kernels.products import ENERGY, EVALUATE, LINEARISE, TIME
@@ -55,7 +55,7 @@ def bordered(system, work):
 def dense(system, q, v, tau):
     """a and the multipliers of the normalisation rows; Φ̈ = 2 (p·p̈ + ṗ·ṗ)."""
     work = evaluated(system, q, v)
-    c = [-2.0 * v[k : k + 4] @ v[k : k + 4] for k, _ in system.euler.values()]
+    c = [-2.0 * v[k : k + 4] @ v[k : k + 4] for k, _ in system.set.euler.values()]
     x = np.linalg.solve(bordered(system, work), np.concatenate([tau - work["f"], c]))
     return x[: system.n], x[system.n :]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.model.model import Model
 
 FOUR_BAR = """

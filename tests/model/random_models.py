@@ -165,9 +165,9 @@ class Maker:
             formulation["projection"] = self.pick(["every-step", 1e-5])
         simulation = {"t_end": self.positive(), "step": self.positive(), "formulation": formulation}
         simulation["integrator"] = {"type": self.pick(list(INTEGRATORS))}
-        simulation["coordinates"] = self.pick(["joint", "natural", "reference-point"])
+        simulation["coordinates"] = self.pick(["joint", {"type": "joint", "body_point": self.pick(["origin", "com"])}])
         if self.chance():
-            simulation |= {"output_step": self.positive(), "body_point": "origin"}
+            simulation |= {"output_step": self.positive()}
         return simulation
 
     def document(self):

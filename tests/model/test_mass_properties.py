@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bad_models import SOUND, problems_of, spoil
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import ModelWarning
 from kinegrad.model.model import Model
 

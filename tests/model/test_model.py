@@ -15,7 +15,7 @@ from kinegrad.model.forces import Gravity, Spring
 from kinegrad.model.joints import JOINTS, Cardan, Revolute
 from kinegrad.model.model import Model
 from kinegrad.model.names import Reference
-from kinegrad.model.simulation import ALI3P, Newmark, Simulation
+from kinegrad.model.simulation import ALI3P, JointCoordinates, Newmark, Simulation
 
 
 @pytest.fixture
@@ -253,7 +253,12 @@ def test_shapes_choose_the_class():
 
 def test_defaults():
     simulation = Model().simulation
-    assert (simulation.coordinates, simulation.body_point, simulation.t_end) == ("joint", "origin", None)
+    assert simulation.coordinates == Simulation(coordinates="joint").coordinates == JointCoordinates()
+    assert (simulation.coordinates.type, simulation.coordinates.body_point, simulation.t_end) == (
+        "joint",
+        "origin",
+        None,
+    )
     assert simulation.formulation == ALI3P() and simulation.integrator == Newmark()
     body = Body(mass=1)
     assert (body.com, body.inertia, body.markers, body.pose) == ((0, 0, 0), (0, 0, 0), {}, None)

@@ -19,7 +19,7 @@ if __name__ == "__main__":
 from kinematics.small_models import FOUR_BAR
 from whole_runs import CHAIN
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBSERVE
 from kinegrad.model.model import Model
 from kinegrad.sensitivity.gradient import labels_of

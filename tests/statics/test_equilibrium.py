@@ -12,7 +12,7 @@ from kinematics.small_models import FOUR_BAR, SLIDER, system
 from statics.complex_equilibria import CASES, built, driven
 
 import kinegrad as kg
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.model.model import Model
 from kinegrad.statics.instants import sensitivity

@@ -5,7 +5,7 @@ import pytest
 from helpers import assert_close
 
 import kinegrad as kg
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import KinegradError
 from kinegrad.model.model import Model
 

@@ -6,7 +6,7 @@ from kinematics.small_models import FOUR_BAR, SLIDER, coupler_point, system
 from whole_runs import CHAIN, DRIVEN
 
 import kinegrad as kg
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.model.model import Model
 

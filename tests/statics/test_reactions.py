@@ -6,7 +6,7 @@ from kinematics.small_models import FOUR_BAR, system
 from whole_runs import CHAIN, DRIVEN
 
 import kinegrad as kg
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import KinegradError
 from kinegrad.model.model import Model
 from kinegrad.reactions.states import states_of

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.model.model import Model
 from kinegrad.reactions.states import states_of
 
@@ -15,7 +15,7 @@ TOLERANCE = 1e-9  # of forces and moments of a few tens of N and N m
 def first_state(description, cut):
     """The motion at its start: accelerations there solve the equations of motion to rounding."""
     system = joint(Model.from_dict(description), cut=(cut,))
-    assert cut in system.cut
+    assert cut in system.set.tree.cut
     return kg.simulate(system, "index1", "rk4", t_end=1e-4, step=1e-4)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers import complex_step
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.model.model import Model
 from kinegrad.sensitivity.gradient import gradient
 from kinegrad.simulate import simulate

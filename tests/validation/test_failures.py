@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.kernels.status import NOT_FINITE
 from kinegrad.model.model import Model

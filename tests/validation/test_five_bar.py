@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinegrad.coordinates.joint.lowering import joint
+from kinegrad.coordinates.sets import joint
 from kinegrad.model.model import Model
 from kinegrad.sensitivity.gradient import gradient
 from kinegrad.simulate import simulate

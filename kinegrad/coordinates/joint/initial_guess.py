@@ -14,9 +14,9 @@ def initial_guess(system, s: np.ndarray) -> np.ndarray:
     pose = {GROUND: (np.zeros(3), np.eye(3))} | {
         name: placed(body.pose, system.parameters) for name, body in model.bodies.items()
     }
-    nodes = system.tables["nodes"]
-    place = system.tables["place"]
-    for edge in system.tree.edges:
+    nodes = system.set.nodes
+    place = system.set.place
+    for edge in system.set.tree.edges:
         last = place[edge.child][0]
         chain = [last]
         while nodes[chain[-1]]["parent"] != place[edge.parent][0]:

@@ -1,44 +1,21 @@
-"""The joint coordinate set: a model lowered to a tree of nodes, its masses, closure rows and elements."""
+"""A model lowered to joint coordinates: a tree of nodes, its masses, closure rows and elements."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-
-import numpy as np
+from collections.abc import Mapping
 
 from kinegrad.coordinates.closures import Closures, joint_frames
+from kinegrad.coordinates.coordinate_set import METRE, ONE, RADIAN, Coordinate
 from kinegrad.coordinates.elements import Elements, rows_of
-from kinegrad.coordinates.joint.initial_guess import initial_guess
-from kinegrad.coordinates.joint.spanning_tree import GROUND, SpanningTree, TreeEdge, spanning_tree
+from kinegrad.coordinates.joint.joint_set import JointSet
+from kinegrad.coordinates.joint.spanning_tree import GROUND, SpanningTree, TreeEdge
 from kinegrad.coordinates.system import System
-from kinegrad.errors import KinegradError
-from kinegrad.kernels.joint.records import CARRIED, EULER, GEOMETRY, INERTIA, MARKERS, RIGID, SCREW, SLIDE, TURN
+from kinegrad.kernels.joint.records import EULER, RIGID, SCREW, SLIDE, TURN
 from kinegrad.model.bodies import AxisInertia
 from kinegrad.model.parameters import Parameters
-from kinegrad.model.simulation import BODY_POINTS
-from kinegrad.quiet import without_warnings
 
+UNITS = {TURN: RADIAN, SCREW: RADIAN, SLIDE: METRE, EULER: ONE}
 NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "pitch": 0, "off": 0, "ref": 0, "m0": 0, "m1": 0}
-
-
-@without_warnings
-def joint(model, *, cut: Collection[str] = (), values: Mapping | None = None, body_point: str | None = None) -> System:
-    """`model` in joint coordinates of a spanning tree.
-
-    Parameters
-    ----------
-    cut : names of joints to cut, before the rule chooses
-    values : mapping, optional
-        Values of independent parameters that replace those of the model.
-    body_point : "origin" or "com", optional
-        The point at which the motion of each body is taken: the global origin, or its centre of mass, which keeps digits
-        far from the origin and takes a little longer.  The model's simulation section says which by default.
-    """
-    model.check()
-    body_point = model.simulation.body_point if body_point is None else body_point
-    if body_point not in BODY_POINTS:
-        raise KinegradError(f"body_point is {body_point!r}; choose one of {', '.join(BODY_POINTS)}.")
-    return Lowering(model, spanning_tree(model, cut), values, body_point).system()
 
 
 class Lowering:
@@ -51,24 +28,17 @@ class Lowering:
         self.parameters = Parameters(model.parameters)
         self.rho = self.parameters.values(values)
         self.nodes: list[dict] = [NODE_DEFAULTS | {"parent": -1, "type": RIGID, "k": 0, "nk": 0, "up": -1}]
-        self.coordinates: list[dict] = []
-        self.names: list[str] = []
+        self.screws: list[dict] = []
+        self.coordinates: list[Coordinate] = []
         self.tip = {GROUND: 0}
         self.reference = {GROUND: 0}
         self.index: dict[tuple[str, str], int] = {}
         self.euler: dict[str, tuple[int, float]] = {}
         self.masses: list[dict] = []
-        self.elements = Elements(
-            model,
-            self.parameters,
-            lambda body: (self.tip[body], self.reference[body]),
-            lambda j, c: self.index.get((j, c)),
-        )
+        self.elements = Elements(model, self.parameters, lambda j, c: self.index.get((j, c)))
         self.slots = self.elements.slots
 
     def system(self) -> System:
-        from kinegrad.kernels.joint import com, functions
-
         e = self.elements
         for edge in self.tree.edges:
             self._edge(edge)
@@ -91,20 +61,21 @@ class Lowering:
         e.name_every_marker()
         slots = e.slots.build()
         tables = {
-            "nodes": tuple(self.nodes), "coordinates": tuple(self.coordinates), "masses": tuple(self.masses),
             "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "springs": tuple(e.springs),
             "rows": tuple(e.rows), "facing": tuple(e.facing), "row_laws": tuple(e.row_laws), "laws": tuple(e.laws),
             "objectives": tuple(e.objective_laws), "splines": tuple(e.splines), "times": tuple(e.times), "packed": e.tables,
-            "place": {body: (self.tip[body], self.reference[body]) for body in self.tip}, "known": {},
+            "known": {},
         }  # fmt: skip
         sizes = {"n": len(self.coordinates), "m": m, "n_rows": n_rows, "n_laws": n_laws, "gravity": gravity}
+        coordinates = JointSet(
+            tree=self.tree, body_point=self.body_point, index=dict(self.index), euler=dict(self.euler), nodes=tuple(self.nodes),
+            screws=tuple(self.screws), masses=tuple(self.masses),
+            place={body: (self.tip[body], self.reference[body]) for body in self.tip},
+        )  # fmt: skip
         system = System(
-            model=self.model, kind="joint", functions=(com if self.body_point == "com" else functions).FUNCTIONS,
-            layout=functions.LAYOUT, tables=tables, sizes=sizes, body_point=self.body_point,
-            parameters=self.parameters, slots=slots, rho=self.rho, coordinates=tuple(self.names),
-            rows=rows_of(e.row_names[:m], e.implied, n_closures), freedoms=tuple(e.freedoms), objectives=objectives,
-            markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, cut=self.tree.cut, tree=self.tree,
-            index=dict(self.index), euler=dict(self.euler), bodies=body_motion,
+            model=self.model, set=coordinates, tables=tables, sizes=sizes, parameters=self.parameters, slots=slots,
+            rho=self.rho, coordinates=tuple(self.coordinates), rows=rows_of(e.row_names[:m], e.implied, n_closures),
+            freedoms=tuple(e.freedoms), objectives=objectives, markers=dict(e.marker_names),
         )  # fmt: skip
         from kinegrad.coordinates.null_rows import without_null_rows
 
@@ -132,7 +103,7 @@ class Lowering:
         first = True
         for part, kind, axis in motions or [("", RIGID, 0)]:
             count = {RIGID: 0, EULER: 4}.get(kind, 1)
-            k = len(self.coordinates)
+            k = len(self.screws)
             record = {"parent": node, "type": kind, "k": k, "nk": count, "up": up, "axis": axis, "sgn": sign}
             if first:
                 record |= {"off": off, "ref": ref, "rot": rot}
@@ -141,9 +112,9 @@ class Lowering:
             self.nodes.append(NODE_DEFAULTS | record)
             node = len(self.nodes) - 1
             for i in range(count):
-                self.coordinates.append({"node": node, "up": up})
-                up = len(self.coordinates) - 1
-                self.names.append(f"{edge.joint}.{part}{i if kind == EULER else ''}")
+                self.screws.append({"node": node, "up": up})
+                up = len(self.screws) - 1
+                self.coordinates.append(Coordinate(edge.joint, f"{part}{i}" if kind == EULER else part, UNITS[kind]))
             if kind == EULER:
                 self.euler[edge.joint] = (k, float(sign))
             elif count:
@@ -152,7 +123,7 @@ class Lowering:
         if after:
             back = [after[3 * j + i] for i in range(3) for j in range(3)]
             rot = self.slots.scalars(f"{edge.joint} frame after", back)
-            record = {"parent": node, "type": RIGID, "k": len(self.coordinates), "nk": 0, "up": up, "rot": rot}
+            record = {"parent": node, "type": RIGID, "k": len(self.screws), "nk": 0, "up": up, "rot": rot}
             self.nodes.append(NODE_DEFAULTS | record)
             node = len(self.nodes) - 1
         self.tip[child] = node
@@ -264,135 +235,3 @@ MOTIONS = {
     "revolute": _revolute, "prismatic": _prismatic, "cylindrical": _cylindrical, "screw": _screw, "cardan": _cardan,
     "spherical": _spherical, "planar": _planar, "floating": _free, "fixed": _fixed,
 }  # fmt: skip
-
-
-# --- arrays of a workspace ---
-
-
-def _records(dtype_fields, dicts, number) -> np.ndarray:
-    from kinegrad.kernels.jit import record
-
-    out = np.zeros(len(dicts), record(dtype_fields, number))
-    for i, values in enumerate(dicts):
-        for key, value in values.items():
-            out[i][key] = value
-    return out
-
-
-def arrays(
-    system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool
-) -> dict[str, np.ndarray]:
-    """Tables and scratch of a workspace, with columns of the markers for the directions ds; `wanted`: slots of a pullback."""
-    from kinegrad.kernels.elements.layout import N_PARTS
-    from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE
-    from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
-
-    tables, sizes = system.tables, system.sizes
-    n, p = sizes["n"], len(ds)
-    nodes = tables["nodes"]
-    touch = touched(system, ds)
-    want = wanted_nodes(system, wanted)
-    markers, columns = [], []
-    used = len(tables["markers"])  # the first ones; what no element uses needs no columns
-    for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
-        node, ref = tables["place"][body]
-        first = len(columns)
-        k = _last(nodes[node]) if i < used else -1
-        while k >= 0:
-            columns.append({"k": k})
-            k = tables["coordinates"][k]["up"]
-        middle = len(columns)
-        for j in range(p if i < used else 0):
-            own = ds[j, loc : loc + 3].any() or (point and ds[j, ref : ref + 3].any())
-            if own or touch[j, node] & CARRIED:
-                columns.append({"k": n + j})
-                touch[j, 0] |= MARKERS
-        own = wanted[loc : loc + 3].any() or (point and wanted[ref : ref + 3].any())
-        record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(own)}
-        markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
-    scalars = [{"marker": a, "comp": b} if a >= 0 else {"marker": -1, "k": b} for a, b in tables["scalars"]]
-    springs = [dict(zip(("i", "j", "k", "c", "l0"), spring, strict=True)) for spring in tables["springs"]]
-    splines = [dict(zip(("t0", "t1", "slot"), spline, strict=True)) for spline in tables["splines"]]
-    packed = tables["packed"]
-    result = {
-        "node": _records(NODE, nodes, number),
-        "coord": _records(COORDINATE, tables["coordinates"], number),
-        "mass": _records(MASS, tables["masses"], number),
-        "centred": _records(CENTRED, [{}] * len(nodes), number),
-        "centred_b": _records(CENTRED_SCREW, [{}] * n, number),
-        "mk": _records(MARKER, markers, number),
-        "col": _records(COLUMN, columns, number),
-        "sc": _records(SCALAR, scalars, number),
-        "spring": _records(SPRING, springs, number),
-        "row": _records(ROW, tables["rows"], number),
-        "law": _records(LAW, tables["laws"], number),
-        "row_law": _records(LAW, tables["row_laws"], number),
-        "objective": _records(LAW, tables["objectives"], number),
-        "spline": _records(SPLINE, splines, number),
-        "times": np.array(tables["times"], "f8"),
-        "count": np.array([sizes["n_rows"], sizes["n_laws"], sizes["gravity"]], np.int64),
-        "links": np.zeros(N_PARTS, np.int64),
-        "star": np.zeros(1, np.int64),
-        "touch": touch,
-        "want": want,
-        "pos": np.full(n + p, -1, np.int64),
-        "idx": np.zeros(2 * (n + p), np.int64),
-        "val": np.zeros(2 * (n + p), number),
-        "zero": np.zeros(n, number),
-        **{name: np.zeros((packed.inputs, n + p), number) for name in ("U", "Ud", "Udd")},
-        **packed.arrays(number),
-    }
-    result["node"]["A"][0] = np.eye(3).ravel()
-    return result
-
-
-def body_motion(system: System, work) -> tuple[np.ndarray, ...]:
-    """A (b, 3, 3), r (b, 3), V (b, 6), a (b, 6) of the bodies, from the nodes that carry them."""
-    place = [system.tables["place"][body] for body in system.model.bodies]
-    tips, s = [tip for tip, _ in place], work["s"]
-    A, r, V, a = (work["node"][name][tips] for name in ("A", "r", "V", "a"))
-    A = A.reshape(-1, 3, 3)
-    back = np.array([s[ref : ref + 3] for _, ref in place])
-    return A, r - np.einsum("bij,bj->bi", A, back), V, a
-
-
-def _last(node: dict) -> int:
-    return node["k"] + node["nk"] - 1 if node["nk"] else node["up"]
-
-
-def touched(system: System, ds: np.ndarray) -> np.ndarray:
-    """What each direction touches at each node; entry 0 tells whether it touches anything of the tree."""
-    nodes = system.tables["nodes"]
-    touch = np.zeros((len(ds), len(nodes)), np.int64)
-
-    def moved(slot: int, count: int) -> np.ndarray:
-        return ds[:, slot : slot + count].any(axis=1)
-
-    for i, node in enumerate(nodes[1:], 1):
-        geometry = moved(node["off"], 3) | moved(node["ref"], 3)
-        if node["rot"]:
-            geometry |= moved(node["rot"], 9)
-        if node["type"] in (TURN, SLIDE, SCREW):
-            geometry |= moved(node["axis"], 3) | moved(node["pitch"], 1)
-        inertia = np.zeros(len(ds), bool)
-        for mass in system.tables["masses"][node["m0"] : node["m1"]]:
-            for key, count in (("m", 1), ("com", 3), ("ref", 3), ("J", 6)):
-                inertia |= moved(mass[key], count)
-        carried = geometry | ((touch[:, node["parent"]] & CARRIED) != 0 if node["parent"] else False)
-        touch[:, i] = GEOMETRY * geometry + INERTIA * inertia + CARRIED * carried
-        touch[:, 0] |= GEOMETRY * geometry + INERTIA * inertia
-    touch[:, 0] |= INERTIA * moved(system.sizes["gravity"], 3)
-    return touch
-
-
-def wanted_nodes(system: System, wanted: np.ndarray) -> np.ndarray:
-    """What a pullback of the wanted slots is asked for at each node; CARRIED where the node's wrenches are needed by itself or
-    further down, by all for gravity."""
-    want = touched(system, wanted[None, :])[0] & ~CARRIED
-    gravity = system.sizes["gravity"]
-    want[0] = CARRIED if gravity > 0 and wanted[gravity : gravity + 3].any() else 0
-    for i, node in enumerate(system.tables["nodes"][1:], 1):
-        below = want[node["parent"]] & CARRIED
-        if want[i] & GEOMETRY or below:
-            want[i] |= CARRIED
-    return want

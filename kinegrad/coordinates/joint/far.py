@@ -11,7 +11,7 @@ DIGITS = 1e-9  # part of a moment of inertia that rounding may take
 
 def remark(system: System, work: Workspace) -> str:
     """A sentence if moments of inertia about the global origin lose digits that others would keep; else empty."""
-    if system.body_point != "origin" or "mass" not in work.arrays or not len(work["mass"]):
+    if system.set.body_point != "origin" or not len(work["mass"]):
         return ""
     s, mass = work["s"].real, work["mass"]
     away = np.abs(work["node"]["r"].real[mass["node"]]).max(axis=1)

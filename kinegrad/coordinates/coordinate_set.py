@@ -1,0 +1,93 @@
+"""What a set of coordinates is to the rest of the program: names and units of coordinates, and what a set answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from kinegrad.coordinates.system import System, Workspace
+
+METRE, RADIAN, ONE = "m", "rad", "1"
+
+
+class Coordinate(str):
+    """The name of an entry of q, ``owner.part``, which knows its unit and its owner.
+
+    Attributes
+    ----------
+    owner : str
+        The joint, body or element that it belongs to.
+    part : str
+        Its name there, such as ``angle``.
+    unit : str
+        "m", "rad", or "1" for Euler parameters.
+    """
+
+    __slots__ = ("owner", "part", "unit")
+
+    def __new__(cls, owner: str, part: str, unit: str) -> Coordinate:
+        self = super().__new__(cls, f"{owner}.{part}")
+        self.owner, self.part, self.unit = owner, part, unit
+        return self
+
+    def __getnewargs__(self) -> tuple[str, str, str]:
+        return self.owner, self.part, self.unit
+
+
+class CoordinateSet(ABC):
+    """A way to describe positions, as it serves one system; what a set needs beyond the tables of elements is its own.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in files and on the command line.
+    option_names : tuple of str
+        What `kinegrad.lower` takes for it.
+    functions : tuple
+        The seven functions of `kinegrad.kernels.products`.
+    layout : Layout
+        The arrays of its contexts.
+    """
+
+    kind: ClassVar[str]
+    option_names: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    @abstractmethod
+    def lower(cls, model, values: Mapping | None, **options) -> System:
+        """A checked model in these coordinates."""
+
+    @property
+    @abstractmethod
+    def options(self) -> dict:
+        """The options with which `lower` makes the same system again."""
+
+    @property
+    @abstractmethod
+    def functions(self) -> tuple: ...
+
+    @property
+    @abstractmethod
+    def layout(self): ...
+
+    @abstractmethod
+    def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
+        """The arrays of a workspace that are neither products nor scratch, with the columns of markers for directions ds;
+        `wanted`: slots that a pullback has to serve."""
+
+    @abstractmethod
+    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
+        """q near the poses of the bodies, without what elements own: it chooses the branch of the assembly."""
+
+    def remark(self, system: System, work: Workspace) -> str:
+        """A sentence for those who simulate from the start in the workspace, if these coordinates lose digits there."""
+        return ""
+
+    @abstractmethod
+    def bodies(self, system: System, work: Workspace) -> tuple[np.ndarray, ...]:
+        """A (b, 3, 3), r (b, 3), V (b, 6), a (b, 6) of the bodies in the order of the model, after OBSERVE: orientation and
+        origin of their frames, motion about the global origin and its rate."""

@@ -1,0 +1,200 @@
+"""The joint coordinate set as a system has it: its tree, where its coordinates stand, and its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegrad.coordinates.coordinate_set import CoordinateSet
+from kinegrad.coordinates.joint.initial_guess import initial_guess
+from kinegrad.coordinates.joint.spanning_tree import SpanningTree, spanning_tree
+from kinegrad.coordinates.system import System
+from kinegrad.errors import KinegradError
+from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, MARKERS, SCREW, SLIDE, TURN
+from kinegrad.model.simulation import BODY_POINTS
+
+
+@dataclass(frozen=True, eq=False)
+class JointSet(CoordinateSet):
+    """Relative coordinates of a spanning tree.
+
+    Attributes
+    ----------
+    tree : SpanningTree
+    body_point : "origin" or "com"
+        The point at which the motion of each body is taken: the global origin, or its centre of mass, which keeps digits far
+        from the origin and takes a little longer.
+    index : dict (joint, part) -> number of the coordinate
+    euler : dict joint -> number of its first Euler parameter, and -1.0 where the tree runs against it (conjugate)
+    nodes, screws, masses : tuples of records
+    place : dict body -> its node, and the slot of its reference point
+    """
+
+    tree: SpanningTree
+    body_point: str
+    index: dict[tuple[str, str], int]
+    euler: dict[str, tuple[int, float]]
+    nodes: tuple[dict, ...]
+    screws: tuple[dict, ...]
+    masses: tuple[dict, ...]
+    place: dict[str, tuple[int, int]]
+
+    kind = "joint"
+    option_names = ("cut", "body_point")
+
+    @classmethod
+    def lower(
+        cls, model, values: Mapping | None = None, *, cut: Collection[str] = (), body_point: str = "origin"
+    ) -> System:
+        from kinegrad.coordinates.joint.lowering import Lowering
+
+        if body_point not in BODY_POINTS:
+            raise KinegradError(f"body_point is {body_point!r}; choose one of {', '.join(BODY_POINTS)}.")
+        return Lowering(model, spanning_tree(model, cut), values, body_point).system()
+
+    @property
+    def options(self) -> dict:
+        return {"cut": self.tree.cut, "body_point": self.body_point}
+
+    @property
+    def functions(self) -> tuple:
+        from kinegrad.kernels.joint import com, functions
+
+        return (com if self.body_point == "com" else functions).FUNCTIONS
+
+    @property
+    def layout(self):
+        from kinegrad.kernels.joint.functions import LAYOUT
+
+        return LAYOUT
+
+    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
+        return initial_guess(system, s)
+
+    def remark(self, system: System, work) -> str:
+        from kinegrad.coordinates.joint.far import remark
+
+        return remark(system, work)
+
+    def bodies(self, system: System, work) -> tuple[np.ndarray, ...]:
+        place = [self.place[body] for body in system.model.bodies]
+        tips, s = [tip for tip, _ in place], work["s"]
+        A, r, V, a = (work["node"][name][tips] for name in ("A", "r", "V", "a"))
+        A = A.reshape(-1, 3, 3)
+        back = np.array([s[ref : ref + 3] for _, ref in place])
+        return A, r - np.einsum("bij,bj->bi", A, back), V, a
+
+    def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
+        from kinegrad.kernels.elements.layout import N_PARTS
+        from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE
+        from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
+
+        tables, sizes = system.tables, system.sizes
+        n, p = sizes["n"], len(ds)
+        nodes = self.nodes
+        touch = self.touched(system, ds)
+        want = self.wanted_nodes(system, wanted)
+        markers, columns = [], []
+        used = len(tables["markers"])  # the first ones; what no element uses needs no columns
+        for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
+            node, ref = self.place[body]
+            first = len(columns)
+            k = _last(nodes[node]) if i < used else -1
+            while k >= 0:
+                columns.append({"k": k})
+                k = self.screws[k]["up"]
+            middle = len(columns)
+            for j in range(p if i < used else 0):
+                own = ds[j, loc : loc + 3].any() or (point and ds[j, ref : ref + 3].any())
+                if own or touch[j, node] & CARRIED:
+                    columns.append({"k": n + j})
+                    touch[j, 0] |= MARKERS
+            own = wanted[loc : loc + 3].any() or (point and wanted[ref : ref + 3].any())
+            record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(own)}
+            markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
+        scalars = [{"marker": a, "comp": b} if a >= 0 else {"marker": -1, "k": b} for a, b in tables["scalars"]]
+        springs = [dict(zip(("i", "j", "k", "c", "l0"), spring, strict=True)) for spring in tables["springs"]]
+        splines = [dict(zip(("t0", "t1", "slot"), spline, strict=True)) for spline in tables["splines"]]
+        packed = tables["packed"]
+        result = {
+            "node": _records(NODE, nodes, number),
+            "coord": _records(COORDINATE, [*self.screws, *[{"node": -1, "up": -1}] * (n - len(self.screws))], number),
+            "mass": _records(MASS, self.masses, number),
+            "centred": _records(CENTRED, [{}] * len(nodes), number),
+            "centred_b": _records(CENTRED_SCREW, [{}] * n, number),
+            "mk": _records(MARKER, markers, number),
+            "col": _records(COLUMN, columns, number),
+            "sc": _records(SCALAR, scalars, number),
+            "spring": _records(SPRING, springs, number),
+            "row": _records(ROW, tables["rows"], number),
+            "law": _records(LAW, tables["laws"], number),
+            "row_law": _records(LAW, tables["row_laws"], number),
+            "objective": _records(LAW, tables["objectives"], number),
+            "spline": _records(SPLINE, splines, number),
+            "times": np.array(tables["times"], "f8"),
+            "count": np.array([sizes["n_rows"], sizes["n_laws"], sizes["gravity"]], np.int64),
+            "links": np.zeros(N_PARTS, np.int64),
+            "star": np.zeros(1, np.int64),
+            "touch": touch,
+            "want": want,
+            "pos": np.full(n + p, -1, np.int64),
+            "idx": np.zeros(2 * (n + p), np.int64),
+            "val": np.zeros(2 * (n + p), number),
+            "zero": np.zeros(n, number),
+            **{name: np.zeros((packed.inputs, n + p), number) for name in ("U", "Ud", "Udd")},
+            **packed.arrays(number),
+        }
+        result["node"]["A"][0] = np.eye(3).ravel()
+        return result
+
+    def touched(self, system: System, ds: np.ndarray) -> np.ndarray:
+        """What each direction touches at each node; entry 0 tells whether it touches anything of the tree."""
+        nodes = self.nodes
+        touch = np.zeros((len(ds), len(nodes)), np.int64)
+
+        def moved(slot: int, count: int) -> np.ndarray:
+            return ds[:, slot : slot + count].any(axis=1)
+
+        for i, node in enumerate(nodes[1:], 1):
+            geometry = moved(node["off"], 3) | moved(node["ref"], 3)
+            if node["rot"]:
+                geometry |= moved(node["rot"], 9)
+            if node["type"] in (TURN, SLIDE, SCREW):
+                geometry |= moved(node["axis"], 3) | moved(node["pitch"], 1)
+            inertia = np.zeros(len(ds), bool)
+            for mass in self.masses[node["m0"] : node["m1"]]:
+                for key, count in (("m", 1), ("com", 3), ("ref", 3), ("J", 6)):
+                    inertia |= moved(mass[key], count)
+            carried = geometry | ((touch[:, node["parent"]] & CARRIED) != 0 if node["parent"] else False)
+            touch[:, i] = GEOMETRY * geometry + INERTIA * inertia + CARRIED * carried
+            touch[:, 0] |= GEOMETRY * geometry + INERTIA * inertia
+        touch[:, 0] |= INERTIA * moved(system.sizes["gravity"], 3)
+        return touch
+
+    def wanted_nodes(self, system: System, wanted: np.ndarray) -> np.ndarray:
+        """What a pullback of the wanted slots is asked for at each node; CARRIED where the node's wrenches are needed by
+        itself or further down, by all for gravity."""
+        want = self.touched(system, wanted[None, :])[0] & ~CARRIED
+        gravity = system.sizes["gravity"]
+        want[0] = CARRIED if gravity > 0 and wanted[gravity : gravity + 3].any() else 0
+        for i, node in enumerate(self.nodes[1:], 1):
+            below = want[node["parent"]] & CARRIED
+            if want[i] & GEOMETRY or below:
+                want[i] |= CARRIED
+        return want
+
+
+def _records(dtype_fields, dicts, number) -> np.ndarray:
+    from kinegrad.kernels.jit import record
+
+    out = np.zeros(len(dicts), record(dtype_fields, number))
+    for i, values in enumerate(dicts):
+        for key, value in values.items():
+            out[i][key] = value
+    return out
+
+
+def _last(node: dict) -> int:
+    return node["k"] + node["nk"] - 1 if node["nk"] else node["up"]

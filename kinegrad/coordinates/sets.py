@@ -1,0 +1,49 @@
+"""The coordinate sets by name, and the one door through which a model becomes a system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinegrad.coordinates.coordinate_set import CoordinateSet
+from kinegrad.coordinates.joint.joint_set import JointSet
+from kinegrad.coordinates.system import System
+from kinegrad.errors import KinegradError
+from kinegrad.model.element import closest
+from kinegrad.quiet import without_warnings
+
+SETS: dict[str, type[CoordinateSet]] = {kind.kind: kind for kind in (JointSet,)}
+
+
+@without_warnings
+def lower(model, kind: str | None = None, *, values: Mapping | None = None, **options) -> System:
+    """`model` as equations in one set of coordinates.
+
+    Parameters
+    ----------
+    kind : str, optional
+        The set: "joint".  The simulation section of the model says which by default.
+    values : mapping, optional
+        Values of independent parameters that replace those of the model.
+    options
+        Of the set, in the place of those of the model; None leaves them to the model.  Joint coordinates: `cut`, names of
+        joints to cut before the rule chooses; `body_point`, where the motion of each body is taken, "origin" or "com".
+    """
+    model.check()
+    chosen = model.simulation.coordinates
+    kind = chosen.type if kind is None else kind
+    if kind not in SETS:
+        raise KinegradError(f"There are no coordinates {kind!r}{closest(kind, SETS)}; choose one of {', '.join(SETS)}.")
+    given = chosen.options() if kind == chosen.type else {}
+    for name in options:
+        if name not in SETS[kind].option_names:
+            raise KinegradError(
+                f"{kind.capitalize()} coordinates have no option {name!r}{closest(name, SETS[kind].option_names)}; "
+                f"they have {', '.join(SETS[kind].option_names)}."
+            )
+    given |= {name: value for name, value in options.items() if value is not None}
+    return SETS[kind].lower(model, values, **given)
+
+
+def joint(model, *, cut=(), values: Mapping | None = None, body_point: str | None = None) -> System:
+    """`model` in joint coordinates of a spanning tree: ``lower(model, "joint", ...)``."""
+    return lower(model, "joint", values=values, cut=cut, body_point=body_point)
