@@ -22,6 +22,7 @@ _PUBLIC = {
     "Simulation": "model.simulation",
     # its equations, and their solution in time
     "joint": "coordinates.joint.lowering",
+    **dict.fromkeys(("mobility", "Mobility"), "kinematics.mobility"),
     "simulate": "simulate",
     **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive"), "model.simulation"),
     **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
