@@ -28,6 +28,7 @@ _PUBLIC = {
     **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
     "Motion": "motion",
     "load": "results",
+    **dict.fromkeys(("compare", "Comparison", "ComparisonRow"), "studies.compare"),
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.gradient",

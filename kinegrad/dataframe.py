@@ -9,7 +9,7 @@ RATES = (("", ""), (".velocity", "/s"), (".acceleration", "/s2"))
 
 def to_dataframe(motion, names=()):
     """The DataFrame that `Motion.to_dataframe` describes."""
-    pandas = _pandas()
+    pandas = import_pandas()
     system = motion.system
     known = [*system.coordinates, *system.markers]
     unknown = [name for name in names if name not in known]
@@ -55,7 +55,8 @@ def coordinate_unit(name: str) -> str:
     return "rad" if part.startswith("angle") else "1" if part.startswith("e") else "m"
 
 
-def _pandas():
+def import_pandas():
+    """The module pandas, or a sentence on how to install it."""
     try:
         import pandas
     except ImportError:
