@@ -32,6 +32,7 @@ _PUBLIC = {
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.gradient",
+    "GradientCheck": "sensitivity.differences",
     # rest, and motions that are given
     "equilibrium": "statics.equilibrium",
     "Equilibrium": "statics.equilibrium",
