@@ -34,6 +34,7 @@ _PUBLIC = {
     "Gradient": "sensitivity.gradient",
     "GradientCheck": "sensitivity.differences",
     # rest, and motions that are given
+    **dict.fromkeys(("assemble", "Assembly"), "statics.assembly"),
     "equilibrium": "statics.equilibrium",
     "Equilibrium": "statics.equilibrium",
     "drive": "statics.drive",
