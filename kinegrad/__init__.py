@@ -22,15 +22,19 @@ _PUBLIC = {
     "Simulation": "model.simulation",
     # its equations, and their solution in time
     **dict.fromkeys(("lower", "joint"), "coordinates.sets"),
+    **dict.fromkeys(("mobility", "Mobility"), "kinematics.mobility"),
     "simulate": "simulate",
     **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive"), "model.simulation"),
     **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
     "Motion": "motion",
     "load": "results",
+    **dict.fromkeys(("compare", "Comparison", "ComparisonRow"), "studies.compare"),
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.gradient",
+    "GradientCheck": "sensitivity.differences",
     # rest, and motions that are given
+    **dict.fromkeys(("assemble", "Assembly"), "statics.assembly"),
     "equilibrium": "statics.equilibrium",
     "Equilibrium": "statics.equilibrium",
     "drive": "statics.drive",

@@ -9,7 +9,7 @@ RATES = (("", ""), (".velocity", "/s"), (".acceleration", "/s2"))
 
 def to_dataframe(motion, names=()):
     """The DataFrame that `Motion.to_dataframe` describes."""
-    pandas = _pandas()
+    pandas = import_pandas()
     system = motion.system
     known = [*system.coordinates, *system.markers]
     unknown = [name for name in names if name not in known]
@@ -48,7 +48,8 @@ def to_dataframe(motion, names=()):
     return frame
 
 
-def _pandas():
+def import_pandas():
+    """The module pandas, or a sentence on how to install it."""
     try:
         import pandas
     except ImportError:

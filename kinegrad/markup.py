@@ -32,6 +32,13 @@ def table(rows: Iterable[tuple[str, str]]) -> str:
     return f'<table style="text-align:left">{"".join(cells)}</table>'
 
 
+def grid(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table with a head."""
+    lines = ["".join(f"<th>{escape(text)}</th>" for text in head)]
+    lines += ["".join(f"<td>{escape(text)}</td>" for text in row) for row in rows]
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
 def listed(section: Iterable[str]) -> str:
     """How many there are, and the names of the first."""
     names = list(section)

@@ -30,6 +30,15 @@ class MarkerMotion:
     acceleration: np.ndarray
 
 
+def markers_of(work: Workspace) -> dict[str, MarkerMotion]:
+    """All markers as OBSERVE left them in a workspace that moves every marker."""
+    mk = work["mk"]
+    return {
+        name: MarkerMotion(mk[k]["x"].copy(), mk[k]["xd"].copy(), mk[k]["xdd"].copy())
+        for name, k in sorted(work.system.markers.items())
+    }
+
+
 @dataclass(frozen=True)
 class Energies:
     """Kinetic and potential energy, and the work done by all that has no potential, by time [J]."""

@@ -6,13 +6,14 @@ import sys
 import kinegrad as kg
 
 NAMES = """
-ALI3P AccuracyWarning Angle AssemblyError AxisInertia Body Cardan Coincidence Cylindrical DerivativeWarning Distance Dot Driver
-Equilibrium ExpressionError Fixed Floating FloatingStart Force FrameMarker Freedom GeneralizedAlpha Gradient Gravity
-Ground Guidance HHT Index1 Inverse IterationWarning KinegradError Linear Link MatrixR Model ModelError ModelWarning
-Motion Newmark Objective Penalty Planar PointMarker PointMass Pose Prismatic Problem Reactions Recursive Revolute
-RungeKutta4 RungeKutta54 Screw Simulation SimulationError Spherical SphericalStart Spline Spring Torque
-UnusedOptionWarning VectorMarker __version__ box cylinder drive equilibrium gradient inverse joint law load rod
-rotations simulate sphere
+ALI3P AccuracyWarning Angle Assembly AssemblyError AxisInertia Body Cardan Coincidence Comparison ComparisonRow
+Cylindrical DerivativeWarning Distance Dot Driver Equilibrium ExpressionError Fixed Floating FloatingStart Force
+FrameMarker Freedom GeneralizedAlpha Gradient GradientCheck Gravity Ground Guidance HHT Index1 Inverse
+IterationWarning KinegradError Linear Link MatrixR Mobility Model ModelError ModelWarning Motion Newmark Objective
+Penalty Planar PointMarker PointMass Pose Prismatic Problem Reactions Recursive Revolute RungeKutta4 RungeKutta54
+Screw Simulation SimulationError Spherical SphericalStart Spline Spring Torque UnusedOptionWarning VectorMarker
+__version__ assemble box compare cylinder drive equilibrium gradient inverse joint law load mobility rod rotations
+simulate sphere
 """
 
 

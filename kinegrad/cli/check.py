@@ -27,21 +27,11 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
     """
     description = load_model(model, variant, set_)
     _compile_only_for_large(description)
-    from kinegrad.cli.mobility import mobility
     from kinegrad.coordinates.sets import joint
+    from kinegrad.kinematics.mobility import mobility
 
     system = joint(description, cut=cut)
     found = mobility(system)
-    given = sum(freedom.independent for freedom in system.freedoms)
-    problems = []
-    if found.problem and not (found.singular and set(found.nearby) == {given}):
-        problems.append(found.problem)
-    if found.singular:
-        nearby = " and ".join(map(str, found.nearby))
-        problems.append(
-            f"The assembled position is singular: it has {found.dof} degrees of freedom, and positions next to it "
-            f"{nearby}; start from another position."
-        )
     data = {
         "title": description.title or None,
         "variant": variant,
@@ -50,13 +40,13 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
         "dof": found.dof,
         "dof_nearby": list(found.nearby),
         "singular": found.singular,
-        "sets": {"joint": {"n": system.n, "m": len(system.rows), "redundant": len(found.redundant)}},
+        "sets": {"joint": {"n": found.n, "m": found.rows, "redundant": len(found.redundant)}},
         "redundant_rows": {"joint": list(found.redundant)},
         "cut_joints": list(system.set.tree.cut),
         "free_joints": list(system.set.tree.free),
-        "problems": problems,
+        "problems": list(found.problems),
     }
-    return Report(data, lambda console: _show(console, data, description, system.set.tree), good=not problems)
+    return Report(data, lambda console: _show(console, data, description, system.set.tree), good=not found.problems)
 
 
 def _compile_only_for_large(model: Model) -> None:

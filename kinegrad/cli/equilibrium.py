@@ -17,6 +17,9 @@ Wrt = Annotated[
     list[str],
     typer.Option("--wrt", metavar="A,B", help="Parameters of the gradient; the design of the file by default."),
 ]
+Check = Annotated[
+    bool, typer.Option("--check", help="Compare the gradient with differences; exit code 1 if they disagree.")
+]
 
 
 def equilibrium(
@@ -25,6 +28,7 @@ def equilibrium(
     gradient: Gradient = False,
     method: Method = "direct",
     wrt: Wrt = [],  # noqa: B006
+    check: Check = False,
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
     coordinates: o.Coordinates = None,
@@ -33,7 +37,7 @@ def equilibrium(
     json: o.Json = False,
 ) -> Report:
     """Find a position where all forces balance, its stability and its reactions."""
-    from kinegrad.cli.gradient import _by_name, _names
+    from kinegrad.cli.gradient import _by_name, _names, add_check
     from kinegrad.cli.rest import markers_data
     from kinegrad.cli.run import reactions_data
     from kinegrad.statics.equilibrium import equilibrium as solve
@@ -55,16 +59,18 @@ def equilibrium(
         "objectives": {name: float(value) for name, value in found.objectives.items()},
         **reactions_data(found.reactions(), 0),
     }
-    if gradient or wrt:
+    good = True
+    if gradient or wrt or check:
         names = _names(wrt) or list(description.design)
         result = found.gradient(wrt=names, method=method)
         data["gradient"] = _by_name(found.system, names, result.values, result.matrix)
         data["method"] = method
-    return Report(data, lambda console: _show(console, data, description))
+        good = add_check(data, result, names) if check else True
+    return Report(data, lambda console: _show(console, data, description), good)
 
 
 def _show(console, data: dict, model) -> None:
-    from kinegrad.cli.gradient import _rows
+    from kinegrad.cli.gradient import _rows, show_check
     from kinegrad.cli.rest import show_coordinates, show_facts, show_positions
     from kinegrad.cli.run import show_reactions
     from kinegrad.cli.tables import show_columns
@@ -87,3 +93,4 @@ def _show(console, data: dict, model) -> None:
         for label, values in _rows(data["gradient"], objectives) if "gradient" in data else ():
             texts.append((f"by {label}", [f"{value:.10g}" for value in values]))
         show_columns(console, "objective", objectives, texts, apart=1)
+    show_check(console, data, "equilibria")

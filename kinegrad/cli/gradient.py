@@ -15,6 +15,7 @@ from kinegrad.errors import KinegradError
 
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
+    from kinegrad.sensitivity.gradient import Gradient
 
 SHOWN = 40  # rows of a table on the screen; JSON has them all
 
@@ -113,7 +114,7 @@ def gradient(
     job.write_page(motion, result)
     good = True
     if check:
-        good = _add_check(data, result, names, labels)
+        good = add_check(data, result, names)
 
     def show(console):
         _show(console, data, description)
@@ -210,31 +211,19 @@ def _by_name(system, names: Sequence[str], objectives, matrix) -> dict[str, dict
     return table
 
 
-def _add_check(data: dict, result, names: Sequence[str], labels: Sequence[str]) -> bool:
+def add_check(data: dict, result: Gradient, names: Sequence[str]) -> bool:
     """Whether differences agree; puts them into `data`."""
     import numpy as np
 
-    from kinegrad.cli.differences import ALLOWED, by_differences, relative_differences
     from kinegrad.cli.progress import Progress
 
     with Progress("Differences") as progress:
-        reference = by_differences(result.motion, labels, progress)
-    relative = relative_differences(result.matrix, *reference)
-    for label, column in zip(labels, relative.T, strict=True):
-        if not np.isfinite(column).all():
-            warn(f"no difference by {label!r} could be formed: the model does not run with values near the one it has.")
-    shown = np.where(np.isfinite(relative), relative, -1.0)
-    table = _by_name(result.motion.system, names, result.values, shown)
-    data["check"] = {
-        objective: {name: _null_below_zero(value) for name, value in row.items()} for objective, row in table.items()
-    }
-    return bool((relative <= ALLOWED).all())
-
-
-def _null_below_zero(value):
-    if isinstance(value, list):
-        return [_null_below_zero(entry) for entry in value]
-    return None if value < 0.0 else value
+        found = result.check(progress=progress)
+    for label in found.missing:
+        warn(f"no difference by {label!r} could be formed: the model does not run with values near the one it has.")
+    relative = np.where(np.isfinite(found.relative), found.relative, None)
+    data["check"] = _by_name(result.motion.system, names, result.values, relative)
+    return found.good
 
 
 def _show(console, data: dict, model: Model) -> None:
@@ -255,10 +244,18 @@ def _show(console, data: dict, model: Model) -> None:
         f"{data['method']}: {data['cpu_s']:.3g} s of processor time, {ratio:.2g} times the simulation "
         f"({data['simulation_cpu_s']:.3g} s)."
     )
+    show_check(console, data)
+
+
+def show_check(console, data: dict, of: str = "simulations") -> None:
+    """A table of the relative differences in `data`, if there are any."""
+    from kinegrad.cli.tables import show_columns
+
     if "check" in data:
+        objectives = list(data["objectives"])
         checked = _rows(data["check"], objectives)[:SHOWN]
         texts = [(label, ["none" if x is None else f"{x:.1e}" for x in values]) for label, values in checked]
-        show_columns(console, "relative difference", objectives, texts, "Against differences of simulations")
+        show_columns(console, "relative difference", objectives, texts, f"Against differences of {of}")
 
 
 def _rows(table: dict[str, dict], objectives: Sequence[str]) -> list[tuple[str, list]]:

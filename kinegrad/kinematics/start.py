@@ -104,19 +104,23 @@ def wrap(x):
     return x - 2.0 * np.pi * np.round(np.real(x) / (2.0 * np.pi))
 
 
-def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0, guess=None) -> None:
-    """Leaves q, v = vp, a = ap and lam of the start in the workspace; found from `guess`, or from the model's guess."""
+def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0, guess=None) -> int:
+    """Leaves q, v = vp, a = ap and lam of the start in the workspace; found from `guess`, or from the model's guess.
+
+    Returns the iterations of the position problem.
+    """
     work["par"][:] = 0.0
     work["par"][TIME] = t
     if guess is None:
         place(system, work)
     else:
         work["q"][:] = guess
-    solve_position(system, work)
+    iterations = solve_position(system, work)
     work["par"][EXTENT] = extent(work)
     weigh_rows(system, work)
     solve_velocity(system, work)
     solve_acceleration(system, work, compliance)
+    return iterations
 
 
 def place(system: System, work: Workspace) -> None:

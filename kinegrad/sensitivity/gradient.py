@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.passages import times_without_meaning
 from kinegrad.simulate import explanation, simulate, state_size, times_that_follow
+
+if TYPE_CHECKING:
+    from kinegrad.sensitivity.differences import GradientCheck
 
 METHODS = ("direct", "discrete-adjoint")
 #: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
@@ -94,13 +98,17 @@ class Gradient:
 
     def as_dict(self) -> dict[str, dict]:
         """{objective: {parameter: value}}; a list of values for a parameter that is a list and is there as a whole."""
+        return self.named(self.matrix)
+
+    def named(self, matrix: np.ndarray) -> dict[str, dict]:
+        """The same of any (objectives, parameters) array."""
         parameters = self.motion.system.parameters
         bases = dict.fromkeys(label.partition("[")[0] for label in self.wrt if "[" in label)
         whole = {base for base in bases if set(parameters.expand(base)) <= set(self.wrt)}
         out = {}
-        for i, name in enumerate(self.values):
+        for name, values in zip(self.values, matrix.tolist(), strict=True):
             row: dict = {}
-            for label, value in zip(self.wrt, self.matrix[i].tolist(), strict=True):
+            for label, value in zip(self.wrt, values, strict=True):
                 base = label.partition("[")[0]
                 if "[" in label and base in whole:
                     row.setdefault(base, []).append(value)
@@ -108,6 +116,38 @@ class Gradient:
                     row[label] = value
             out[name] = row
         return out
+
+    def check(self, *, progress: Callable[[float], None] | None = None) -> GradientCheck:
+        """The gradient beside differences of whole runs, which know nothing of derivatives.
+
+        Each parameter is made a little larger and smaller, by six step sizes from 1 % down to 0.004 %; the differences are
+        extrapolated, and what changes least is taken.  What the runs lack of a smooth curve is their noise, and no more than
+        it is asked of the differences.  Twelve runs for each parameter.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the fraction done.
+
+        Returns
+        -------
+        GradientCheck
+            Relative differences by objective and parameter, and whether all are good.
+        """
+        from kinegrad.sensitivity.differences import check
+
+        return check(self, progress)
+
+    def objectives_with(self, rho: np.ndarray) -> np.ndarray:
+        """The objectives of the same run with other values of the independent parameters."""
+        motion = self.motion
+        system = motion.system.with_parameters(rho)
+        run = simulate(
+            system, motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
+            output_step=None if motion.scheme.adaptive else len(motion.hs) * motion.step,
+            s=slots_with(motion, rho), guess=motion.q[0],
+        )  # fmt: skip
+        return np.array(list(run.objectives.values()), float)
 
     def plot(self, path: str | Path | None = None):
         """A matplotlib figure: relative sensitivities as bars and, with `history`, the gradient by time.
@@ -195,6 +235,12 @@ def gradient(
         history=np.array([values for _, values in course]) if history else None,
         no_meaning=no_meaning, slots_without_meaning=slots if every_slot else None,
     )  # fmt: skip
+
+
+def slots_with(found, rho: np.ndarray) -> np.ndarray:
+    """Slots of a motion or an equilibrium with other values of the parameters; what was given beside these stays."""
+    system = found.system
+    return system.slots.values(rho) + (found.s - system.s)
 
 
 def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.ndarray | None) -> None:

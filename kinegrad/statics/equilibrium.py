@@ -13,7 +13,7 @@ from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, OBSERVE, TI
 from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
 from kinegrad.kinematics.culprits import culprit, force_without_derivative
 from kinegrad.kinematics.start import RANK_TOLERANCE, close_position, place, refined, solve_position
-from kinegrad.motion import MarkerMotion
+from kinegrad.motion import MarkerMotion, markers_of
 from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
 from kinegrad.reactions.solve import reactions
@@ -80,11 +80,7 @@ class Equilibrium:
         at_rest(work, self.t, self.q, self.lam)
         work.call(EVALUATE)
         work.call(OBSERVE)
-        mk = work["mk"]
-        return {
-            name: MarkerMotion(mk[k]["x"].copy(), mk[k]["xd"].copy(), mk[k]["xdd"].copy())
-            for name, k in sorted(self.system.markers.items())
-        }
+        return markers_of(work)
 
     def reactions(self) -> Reactions:
         """Reactions of all joints and constraints, (1, 6) each."""

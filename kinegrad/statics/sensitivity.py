@@ -12,8 +12,8 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.start import refined
 from kinegrad.quiet import without_warnings
-from kinegrad.sensitivity.gradient import Gradient, check_finite, labels_of
-from kinegrad.statics.equilibrium import Equilibrium, allowed, at_rest, definite, named
+from kinegrad.sensitivity.gradient import Gradient, check_finite, labels_of, slots_with
+from kinegrad.statics.equilibrium import Equilibrium, allowed, at_rest, definite, equilibrium, named
 from kinegrad.statics.stiffness import INDEPENDENT, Stiffness
 
 METHODS = ("direct", "adjoint")
@@ -84,6 +84,12 @@ class EquilibriumGradient(Gradient):
             name: {path: np.nan if missing else x for (path, x), missing in zip(row.items(), none, strict=True)}
             for name, row in numbers.items()
         }
+
+    def objectives_with(self, rho: np.ndarray) -> np.ndarray:
+        """The objectives at the equilibrium that the search finds with other values of the independent parameters."""
+        found = self.motion
+        again = equilibrium(found.system.with_parameters(rho), t=found.t, s=slots_with(found, rho))
+        return np.array(list(again.objectives.values()), float)
 
 
 def _counts(push: np.ndarray, scale: np.ndarray) -> np.ndarray:

@@ -2,11 +2,9 @@
 
 import json
 
-import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.cli.compare import Trial, judged
 from kinegrad.dynamics.schemes import SCHEMES
 from kinegrad.kernels.jit import JIT
 
@@ -61,20 +59,6 @@ def test_a_failure_is_a_negative_verdict(command, pendulum):
     assert all(row["agrees"] is False and "stopped at t = 0.01" in row["problem"] for row in rows)
     code, out, _ = command("compare", path, "--t-end", 0.02)
     assert code == 1 and " NO" in out and "force 'edge'" in out
-
-
-def test_judgement():
-    at = np.zeros((2, 3))
-    trials = [
-        Trial("joint", "a", "x", points=at, error=1e-6),
-        Trial("joint", "b", "x", points=at + [3.8e-6, 0, 0], error=3e-7),
-        Trial("joint", "c", "x", points=at + [0, 0, 4e-6], error=5e-7),
-        Trial("joint", "d", "x", problem="no", refused=True),
-        Trial("joint", "e", "x", problem="failed"),
-    ]
-    rows = judged(trials)
-    assert [row["agrees"] for row in rows] == [True, True, False, None, False]
-    assert rows[0]["difference"] == pytest.approx(3.8e-6) and rows[1]["difference"] == 0.0
 
 
 def test_refused(command, pendulum):

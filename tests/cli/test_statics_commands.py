@@ -89,6 +89,20 @@ def test_equilibrium(report, command, pendulum, five_bar):
     assert code == 2 and "'hinge.angle' keeps moving" in err
 
 
+def test_equilibrium_beside_differences(report, command, five_bar, monkeypatch):
+    from kinegrad.statics import sensitivity
+
+    plain = report("equilibrium", five_bar, "--wrt", "r_G,L_s1")
+    found = report("equilibrium", five_bar, "--wrt", "r_G,L_s1", "--check")
+    assert found.pop("check").keys() == found["gradient"].keys() and found == plain
+    code, out, err = command("equilibrium", five_bar, "--check")
+    assert (code, err) == (0, "") and "Against differences of equilibria" in out
+    right = sensitivity._Linearised.direct
+    monkeypatch.setattr(sensitivity._Linearised, "direct", lambda self: right(self) * 1.0001)
+    found = report("equilibrium", five_bar, "--wrt", "r_G", "--check", code=1)
+    assert found["check"]["psi1"]["r_G"] == pytest.approx(1e-4, rel=1e-3)
+
+
 def test_json_is_one_line(command, driven):
     for name in ("assemble", "kinematics", "inverse", "equilibrium"):
         _, out, _ = command(name, driven, "--json")

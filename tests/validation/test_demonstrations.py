@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.cli.mobility import mobility
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 INDEX1 = kg.Index1(frequency=100)
@@ -48,7 +47,7 @@ def differences(name, parameter, h, **options):
     [("bennett", ["J3.z", "J3 axis.x", "J3 axis.y", "J3 axis.z"]), ("bricard", ["J4 axis.y", "J4 axis.z"])],
 )
 def test_one_freedom_is_counted(name, redundant):
-    found = mobility(system(name))
+    found = kg.mobility(system(name))
     assert (found.dof, found.nearby, found.singular) == (1, (1, 1), False)
     assert list(found.redundant) == redundant
 
@@ -57,7 +56,7 @@ def test_a_bennett_linkage_off_its_condition_does_not_move():
     model = kg.Model.from_yaml(EXAMPLES / "bennett" / "model.yaml")
     model.parameters["b"] = 0.47  # a*sin(beta)/sin(alpha) is 0.4596
     model.degrees_of_freedom = {}
-    assert mobility(kg.joint(model)).dof == 0
+    assert kg.mobility(kg.joint(model)).dof == 0
     assert np.ptp(kg.simulate(kg.joint(model), t_end=0.05).q, axis=0).max() < 1e-9
 
 

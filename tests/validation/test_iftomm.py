@@ -13,7 +13,6 @@ import pytest
 
 import kinegrad as kg
 from kinegrad.bench.iftomm_problems import CRANK, P3, SLIDER, Run, pendulum_angle, problems
-from kinegrad.cli.mobility import mobility
 
 ROOT = Path(__file__).parents[2]
 NAMES = {"A01": "simple_pendulum", "A03": "squeezer", "A04": "bricard_cube", "A05": "flyball_governor"}
@@ -159,7 +158,7 @@ def test_the_crank_of_the_squeezer():
 
 def test_bricard_on_a_cube():
     """One freedom, two redundant rows, every second angle alike, and the relation of the trihedral linkage."""
-    found = mobility(system("A04"))
+    found = kg.mobility(system("A04"))
     assert (found.dof, found.nearby, found.singular, len(found.redundant)) == (1, (1, 1), False, 2)
     q = dict(zip(system("A04").coordinates, motion("A04").q.T, strict=True))
     for one, other in (("J0", "J2"), ("J0", "J4")):

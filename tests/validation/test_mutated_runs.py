@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.cli.mobility import mobility
 from kinegrad.errors import AccuracyWarning, DerivativeWarning, IterationWarning, KinegradError, ModelWarning
 from kinegrad.model.reading import load
 from kinegrad.page.html import page
@@ -68,7 +67,7 @@ def test_extreme_numbers(seed):
             system = model and refused(kg.joint, model)
             if not system:
                 continue
-            refused(mobility, system)
+            refused(kg.mobility, system)
             refused(kg.equilibrium, system, max_iterations=20)
             motion = refused(kg.simulate, system, *rng.choice(SCHEMES), t_end=0.01, step=1e-3)
             if motion:

@@ -1,17 +1,18 @@
-"""How a mechanism can move: rank of its constraints where it is assembled and nearby, and which rows add nothing."""
+"""mobility: how a mechanism can move, by the rank of its constraints where it is assembled and nearby."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError
+from kinegrad.kernels.products import FREEDOMS, POSITION
+from kinegrad.kinematics.decoupled import MANY, blocks_of
+from kinegrad.kinematics.start import RANK_TOLERANCE, check_freedoms, least_squares, place, solve_position
+from kinegrad.markup import frame, listed, table
 from kinegrad.quiet import without_warnings
-
-if TYPE_CHECKING:
-    from kinegrad.coordinates.system import System, Workspace
 
 NEARBY = 2
 AMOUNT = 1e-2  # of the disturbance of each coordinate
@@ -20,50 +21,132 @@ ASSEMBLED = 1e-9
 PANEL = 48  # rows that are made orthogonal to the others together
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mobility:
-    """What `kinegrad check` finds out about a system.
+    """How a system can move, where it is assembled and nearby.
 
     Attributes
     ----------
-    dof : int
-        Degrees of freedom at the assembled position.
-    nearby : tuple of int
+    title : str
+        That of the model.
+    coordinates : str
+        The coordinate set.
+    n, rows : int
+        Coordinates, and constraint rows as written.
+    rank : int
+        Rows that are independent at the assembled position.
+    nearby_ranks : tuple of int
         The same at disturbed positions that are assembled again.
     redundant : tuple of str
-        Names of the rows that follow from the others, with those that are null by structure.
-    problem : str
-        Why the degrees of freedom that the model gives do not suit it; empty when they do.
+        Names of the rows that follow from rows before them, with those that hold by structure.
+    given : int
+        Degrees of freedom that the model gives.
+    unsuited : str
+        Why those do not suit the mechanism; empty when they do.
     """
 
-    dof: int
-    nearby: tuple[int, ...]
+    title: str
+    coordinates: str
+    n: int
+    rows: int
+    rank: int
+    nearby_ranks: tuple[int, ...]
     redundant: tuple[str, ...]
-    problem: str
+    given: int
+    unsuited: str
+
+    @property
+    def dof(self) -> int:
+        """Degrees of freedom at the assembled position."""
+        return self.n - self.rank
+
+    @property
+    def nearby(self) -> tuple[int, ...]:
+        """Degrees of freedom at the positions nearby."""
+        return tuple(self.n - rank for rank in self.nearby_ranks)
 
     @property
     def singular(self) -> bool:
         """Whether the freedoms nearby are others than at the assembled position."""
         return any(dof != self.dof for dof in self.nearby)
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Sentences on what a simulation would stumble over; none when all is well."""
+        found = []
+        if self.unsuited and not (self.singular and set(self.nearby) == {self.given}):
+            found.append(self.unsuited)
+        if self.singular:
+            nearby = " and ".join(map(str, self.nearby))
+            found.append(
+                f"The assembled position is singular: it has {self.dof} degrees of freedom, and positions next to it "
+                f"{nearby}; start from another position."
+            )
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        place = ", singular" if self.singular else ""
+        return (
+            f"<Mobility of {self.title or 'a model'!r}: {self.dof} degrees of freedom, {len(self.redundant)} of {self.rows} "
+            f"rows redundant{place}>"
+        )
+
+    def __str__(self) -> str:
+        """A line for each fact."""
+        facts = self._facts()
+        width = max(len(label) for label, _ in facts)
+        return "\n".join([self.title or "Mobility", *(f"{label:{width}}  {value}" for label, value in facts)])
+
+    def _repr_html_(self) -> str:
+        """A summary for notebooks."""
+        return frame(self.title or "Mobility", table(self._facts()))
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
+            ("degrees of freedom", str(self.dof)),
+            ("nearby", ", ".join(map(str, self.nearby)) or "not found"),
+            ("given", str(self.given)),
+            ("coordinates", f"{self.n} ({self.coordinates})"),
+            ("rows", f"{self.rows}, of which {self.rank} are independent"),
+            ("redundant rows", listed(self.redundant)),
+            *(("problem", sentence) for sentence in self.problems),
+        ]
+
 
 @without_warnings
 def mobility(system: System) -> Mobility:
-    """Freedoms and redundant rows of an assembled system; AssemblyError when it cannot be assembled."""
+    """How `system` can move: its degrees of freedom by rank, here and nearby, and which rows are redundant.
+
+    The count needs no formula of bodies and joints, so it holds for overconstrained mechanisms too.
+
+    Raises
+    ------
+    AssemblyError
+        When the mechanism cannot be assembled.
+    """
     work = system.workspace()
-    problem = _assemble(system, work)
+    unsuited = _assemble(system, work)
     q = work["q"].copy()
     kept, others = _rows(system, work)
-    written = [row.name for row in system.rows if row.number >= 0]
+    written = system.row_names
     redundant = {written[k] for k in others} | {row.name for row in system.rows if row.number < 0}
     rng = np.random.default_rng(0)
     nearby = []
     for _ in range(NEARBY):
         work["q"][:] = q
         if _disturb(system, work, rng) <= ASSEMBLED:
-            nearby.append(system.n - len(_rows(system, work)[0]))
-    names = tuple(row.name for row in system.rows if row.name in redundant)
-    return Mobility(system.n - len(kept), tuple(nearby), names, problem)
+            nearby.append(len(_rows(system, work)[0]))
+    return Mobility(
+        title=system.model.title,
+        coordinates=system.kind,
+        n=system.n,
+        rows=len(system.rows),
+        rank=len(kept),
+        nearby_ranks=tuple(nearby),
+        redundant=tuple(row.name for row in system.rows if row.name in redundant),
+        given=sum(freedom.independent for freedom in system.freedoms),
+        unsuited=unsuited,
+    )
 
 
 def _assemble(system: System, work: Workspace) -> str:
@@ -72,8 +155,6 @@ def _assemble(system: System, work: Workspace) -> str:
     When the freedoms cannot be held the rows alone are closed, to tell too many freedoms from a mechanism that does
     not close.
     """
-    from kinegrad.kinematics.start import place, solve_position
-
     work["par"][:] = 0.0
     place(system, work)
     guess = work["q"].copy()
@@ -95,8 +176,6 @@ def _assemble(system: System, work: Workspace) -> str:
 
 def _complaint(system: System, work: Workspace) -> str:
     """What is wrong with the degrees of freedom given, at the position in the workspace."""
-    from kinegrad.kinematics.start import check_freedoms
-
     _evaluate(system, work, freedoms=1)
     try:
         check_freedoms(system, work)
@@ -112,16 +191,12 @@ def _disturb(system: System, work: Workspace, rng) -> float:
 
 
 def _evaluate(system: System, work: Workspace, freedoms: int = 0) -> None:
-    from kinegrad.kernels.products import FREEDOMS, POSITION
-
     work["flag"][FREEDOMS] = freedoms
     work.call(POSITION)
 
 
 def _close_rows(system: System, work: Workspace) -> float:
     """Largest residual after Newton's method of least change on the constraint rows alone."""
-    from kinegrad.kinematics.start import least_squares
-
     m = system.m
     best = np.inf
     for _ in range(MAX_ITERATIONS):
@@ -138,9 +213,6 @@ def _close_rows(system: System, work: Workspace) -> float:
 
 def _rows(system: System, work: Workspace) -> tuple[list[int], list[int]]:
     """Numbers of the independent rows and of the others, which follow from earlier ones, at the position at hand."""
-    from kinegrad.kinematics.decoupled import MANY, blocks_of
-    from kinegrad.kinematics.start import RANK_TOLERANCE
-
     _evaluate(system, work)
     J = work["J"][: system.m]
     smallest = RANK_TOLERANCE * np.linalg.norm(J, axis=1).max(initial=0.0)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
+from kinegrad.markup import frame, grid
+from kinegrad.quiet import without_warnings
 
 if TYPE_CHECKING:
-    from kinegrad.motion import Motion
+    from kinegrad.sensitivity.gradient import Gradient
 
 LARGEST, FACTOR, SIZES = 1e-2, 3.0, 6  # step sizes relative to the parameter: 1e-2, 3.3e-3 ... 4e-5
 SMALL_ENTRY = 1e-3  # entries below this part of their row's largest are measured against that
@@ -18,6 +22,89 @@ ALLOWED = 1e-5
 # how many of the largest sizes are left out, and the degree of a polynomial through the rest
 FITS = ((0, 8), (1, 6), (2, 5), (3, 3))
 SURE = 30.0  # times the noise of a difference: what it may be off by
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GradientCheck:
+    """A gradient beside differences of whole runs.
+
+    Attributes
+    ----------
+    gradient : Gradient
+        What was checked.
+    differences : (objectives, parameters) array
+        The derivatives by differences; nan where none could be formed.
+    noise : (objectives, parameters) array
+        What the noise of the runs may make of these.
+    relative : (objectives, parameters) array
+        What the gradient differs by, relative to itself (or, for small entries, to a thousandth of the largest of their
+        objective, and to no less than makes the noise 1e-5 of it); nan where there is no difference.
+    """
+
+    gradient: Gradient
+    differences: np.ndarray
+    noise: np.ndarray
+    relative: np.ndarray
+
+    @property
+    def good(self) -> bool:
+        """Whether every entry was compared and differs by at most 1e-5."""
+        return bool((self.relative <= ALLOWED).all())
+
+    @property
+    def wrong(self) -> tuple[tuple[str, str], ...]:
+        """Objective and parameter of each entry that differs by more."""
+        return self._where(self.relative > ALLOWED)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Parameters with values next to the given one with which the model does not run, so that differences lack."""
+        return tuple(dict.fromkeys(label for _, label in self._where(~np.isfinite(self.relative))))
+
+    def _where(self, mask: np.ndarray) -> tuple[tuple[str, str], ...]:
+        objectives = list(self.gradient.values)
+        return tuple((objectives[i], self.gradient.wrt[j]) for i, j in np.argwhere(mask))
+
+    def __getitem__(self, key: tuple[str, str]) -> float:
+        objective, parameter = key
+        return float(self.relative[list(self.gradient.values).index(objective), self.gradient.wrt.index(parameter)])
+
+    def as_dict(self) -> dict[str, dict]:
+        """{objective: {parameter: relative difference}}; a list for a parameter that is a list and is there as a whole."""
+        return self.gradient.named(self.relative)
+
+    def __repr__(self) -> str:
+        missing = f", no differences by {', '.join(self.missing)}" if self.missing else ""
+        largest = np.nanmax(self.relative, initial=0.0)
+        return f"<GradientCheck: {'good' if self.good else 'NOT good'}, largest difference {largest:.1e}{missing}>"
+
+    def __str__(self) -> str:
+        """A table of relative differences."""
+        head, rows = self._cells()
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        return "\n".join(
+            "  ".join(f"{x:{w}}" for x, w in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)
+        )
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        return frame("Relative differences", grid(*self._cells()))
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [f"by {label}", *("none" if np.isnan(x) else f"{x:.1e}" for x in column)]
+            for label, column in zip(self.gradient.wrt, self.relative.T, strict=True)
+        ]
+        return ["", *self.gradient.values], rows
+
+
+@without_warnings
+def check(gradient: Gradient, progress: Callable[[float], None] | None = None) -> GradientCheck:
+    """What `Gradient.check` gives."""
+    if not gradient.wrt:
+        raise KinegradError("The gradient is by no parameter, so there is nothing to check; name some (wrt).")
+    found = by_differences(gradient.motion.system, gradient.wrt, gradient.objectives_with, progress)
+    return GradientCheck(gradient, *found, relative_differences(gradient.matrix, *found))
 
 
 class Differences(NamedTuple):
@@ -28,14 +115,16 @@ class Differences(NamedTuple):
 
 
 def by_differences(
-    motion: Motion, labels: Sequence[str], progress: Callable[[float], None] | None = None
+    system: System,
+    labels: Sequence[str],
+    objectives: Callable[[np.ndarray], np.ndarray],
+    progress: Callable[[float], None] | None = None,
 ) -> Differences:
-    """Derivatives by central differences of whole simulations.
+    """Derivatives by central differences of `objectives`, a function of the values of all independent parameters.
 
     Each parameter is scanned over step sizes, and of their extrapolations the one that changes least is taken.  What the
     objectives of all these runs lack of a smooth curve is their noise.
     """
-    system = motion.system
     columns, noise = [], []
     for j, label in enumerate(labels):
         k = system.parameters.independent.index(label)
@@ -43,7 +132,7 @@ def by_differences(
         sizes = scale * LARGEST / FACTOR ** np.arange(SIZES)
         ends = []
         for i, h in enumerate(sizes):
-            ends.append([_objectives(motion, k, system.rho[k] + side * h) for side in (1.0, -1.0)])
+            ends.append([_objectives(system, objectives, k, system.rho[k] + side * h) for side in (1.0, -1.0)])
             if progress is not None:
                 progress((j + (i + 1) / SIZES) / len(labels))
         psi = np.array(ends)  # (sizes, sides, objectives)
@@ -55,20 +144,14 @@ def by_differences(
     return Differences(np.array(columns).reshape(shape).T, np.array(noise).reshape(shape).T)
 
 
-def _objectives(motion: Motion, k: int, value: float) -> np.ndarray:
+def _objectives(system: System, objectives: Callable[[np.ndarray], np.ndarray], k: int, value: float) -> np.ndarray:
     """All objectives with parameter k at `value`; nan if it is too far: the model cannot be assembled or stops."""
-    from kinegrad.simulate import simulate
-
-    rho = motion.system.rho.copy()
+    rho = system.rho.copy()
     rho[k] = value
     try:
-        run = simulate(
-            motion.system.with_parameters(rho), motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
-            output_step=None if motion.scheme.adaptive else len(motion.hs) * motion.step,
-        )  # fmt: skip
+        return objectives(rho)
     except KinegradError:
-        return np.full(len(motion.objectives), np.nan)
-    return np.array(list(run.objectives.values()), float)
+        return np.full(len(system.objectives), np.nan)
 
 
 def _extrapolated(quotients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,80 @@
+"""assemble: the position a mechanism starts from, with the velocities and accelerations that belong to it (KIN-1 to KIN-3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegrad.coordinates.system import System
+from kinegrad.kernels.products import EVALUATE, OBSERVE
+from kinegrad.kinematics.start import start
+from kinegrad.motion import MarkerMotion, markers_of
+from kinegrad.quiet import without_warnings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assembly:
+    """Where a mechanism starts.
+
+    Attributes
+    ----------
+    q, qd, qdd : (n,) arrays
+        Coordinates, velocities and accelerations.
+    iterations : int
+        Of the position problem.
+    residual : float
+        Largest violation of a constraint row.
+    """
+
+    system: System
+    s: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    iterations: int
+    residual: float
+
+    def __repr__(self) -> str:
+        return f"<Assembly of {self.system.model.title or 'a model'!r}: found in {self.iterations} iterations>"
+
+    @property
+    def coordinates(self) -> dict[str, float]:
+        """Values of the coordinates by name."""
+        return dict(zip(self.system.coordinates, self.q.tolist(), strict=True))
+
+    def markers(self) -> dict[str, MarkerMotion]:
+        """All markers, each quantity a vector of three."""
+        work = self.system.workspace(s=self.s, every_marker=True)
+        work["par"][:] = 0.0
+        work["q"][:] = self.q
+        work["v"][:] = work["vp"][:] = self.qd
+        work["a"][:] = work["ap"][:] = self.qdd
+        work.call(EVALUATE)
+        work.call(OBSERVE)
+        return markers_of(work)
+
+
+@without_warnings
+def assemble(system: System, *, s: np.ndarray | None = None, guess: np.ndarray | None = None) -> Assembly:
+    """The start of `system`: all loops closed, with the degrees of freedom at their values.
+
+    Parameters
+    ----------
+    s : array, optional
+        Values of all slots in place of those of the parameters.
+    guess : array, optional
+        Coordinates from which those of the start are found, in place of what the model says.
+
+    Raises
+    ------
+    AssemblyError
+        When there is no such position, by the name of what does not close.
+    """
+    work = system.workspace(s=s)
+    iterations = start(system, work, guess=guess)
+    work.call(EVALUATE)
+    return Assembly(
+        system=system, s=work["s"].copy(), q=work["q"].copy(), qd=work["v"].copy(), qdd=work["a"].copy(),
+        iterations=iterations, residual=float(np.abs(work["Phi"][: system.m]).max(initial=0.0)),
+    )  # fmt: skip
