@@ -13,6 +13,7 @@ import kinegrad
 from kinegrad import rotations
 from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.coordinates.joints import FREE, KINDS
+from kinegrad.coordinates.joints.base import JointKind
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, OBSERVE
@@ -25,6 +26,7 @@ EXAMPLES = roles.KINDS | {"floating": {}, "link": {"length": 0.8}}
 IN_TREE = [example for example in EXAMPLES if KINDS[example.split()[0]].in_tree]
 UNITS = {TURN: "rad", SCREW: "rad", SLIDE: "m", EULER: "1"}
 SOURCES = Path(kinegrad.__file__).parent
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def kind_of(example):
@@ -125,6 +127,17 @@ def test_every_class_of_the_model_has_a_kind_in_a_file_of_its_own():
         assert set(kind.model.coordinates) <= set(kind.coordinates)
     assert KINDS[FREE.type] is FREE
     assert {example.split()[0] for example in EXAMPLES} == set(KINDS)
+
+
+def test_the_architecture_page_says_what_a_kind_answers_and_where_it_stands():
+    page = (DOCS / "theory" / "architecture.md").read_text(encoding="utf-8")
+    part = page[page.index("**A joint**") : page.index("**A coordinate set**")]
+    answers = {name for name in (*vars(JointKind), *JointKind.__annotations__) if not name.startswith("_")}
+    assert {name for name in answers if f"`{name}`" not in part} == {"model", "type"}
+    for place in re.findall(r"^\| `([^|]*)` \|", part, re.MULTILINE)[:5]:
+        for path in place.split("`, `"):
+            root = DOCS.parent if path.startswith("docs") else SOURCES
+            assert (root / path.replace("NAME", "revolute")).is_file(), path
 
 
 def test_types_are_compared_nowhere_else():
@@ -238,6 +251,24 @@ def test_free_directions_change_no_row_and_reactions_have_no_power_in_them(examp
         assert np.abs(J @ qd).max(initial=0.0) < 1e-12
     if rows:
         assert np.linalg.matrix_rank(J, tol=1e-9) == len(rows)
+
+
+@pytest.mark.parametrize("example", IN_TREE)
+def test_a_free_direction_is_the_motion_at_unit_rate_of_its_coordinate(example, rng):
+    d, system, q = somewhere(example, rng)
+    free = free_of(system, d)
+    assert {part for part in free.parts if part} == {part for name, part in system.index if name == "it"}
+    A, r = rotation(d["bodies"]["b"]["pose"]), np.array(d["bodies"]["b"]["pose"]["origin"])
+    x = r + A @ d["bodies"]["b"]["markers"]["p"]
+    work = system.workspace()
+    for i, part in enumerate(free.parts):
+        if part:
+            work["q"][:], work["vp"][:] = q, np.arange(system.n) == system.index["it", part]
+            work["v"][:] = work["vp"]
+            work.call(EVALUATE)
+            work.call(OBSERVE)
+            v, omega = np.split(system.bodies(system, work)[2][1], 2)
+            assert_close(np.concatenate([v + np.cross(omega, x), omega]), free.S[0, :, i], 1e-12)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
