@@ -9,6 +9,7 @@ import numpy as np
 
 from kinegrad.coordinates.sets import joint
 from kinegrad.kernels.products import EVALUATE, OBSERVE
+from kinegrad.model.joints import JOINTS
 from kinegrad.model.model import Model
 
 GRAVITY = [0.3, -9.81, 1.0]
@@ -120,8 +121,7 @@ def closed(kind: str, by_markers: bool = False) -> dict:
 
 def start(kind: str, d: dict, place: dict, by_markers: bool) -> dict:
     """Degrees of freedom at the closed position: those of the joint, or components of markers."""
-    parts = {"revolute": ["angle"], "prismatic": ["distance"], "screw": ["angle"], "cylindrical": ["distance", "angle"],
-             "cardan": ["angle1", "angle2"], "planar": ["x", "y", "angle"]}.get(kind.split()[0], [])  # fmt: skip
+    parts = JOINTS[kind.split()[0]].coordinates
     if "without" not in kind and parts and not by_markers:
         return {f"it.{p}": dict(zip(("position", "velocity"), VALUES[p], strict=True)) for p in parts}
     count = 3 if kind == "spherical" else len(parts)

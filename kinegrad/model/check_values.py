@@ -19,7 +19,7 @@ from kinegrad.model.constraints import Angle, Distance, Dot, SphericalStart
 from kinegrad.model.element import Element, dotted
 from kinegrad.model.evaluation import Evaluation
 from kinegrad.model.forces import Spline, Spring
-from kinegrad.model.joints import AxisJoint, Cardan, Link, Planar, as_pair, is_pair
+from kinegrad.model.joints import is_pair
 from kinegrad.model.shapes import Box, Cylinder, shapes_of
 from kinegrad.model.simulation import HHT, GeneralizedAlpha, Newmark, Simulation
 from kinegrad.model.values import show
@@ -70,7 +70,7 @@ class _Values:
         for name, body in self.model.bodies.items():
             yield from self.body(("bodies", name), body)
         for name, joint in self.model.joints.items():
-            yield from self.joint(("joints", name), joint)
+            yield from joint.findings(self, ("joints", name))
         for name, force in self.model.forces.items():
             yield from self.force(("forces", name), force)
         for name, constraint in self.model.constraints.items():
@@ -188,31 +188,7 @@ class _Values:
             elif isinstance(shape, Cylinder):
                 yield from self.direction((*place, "axis"), shape.axis)
 
-    # --- joints, forces, constraints ---
-
-    def joint(self, path: tuple, joint: Element) -> Iterator[tuple[tuple, str]]:
-        if isinstance(joint, Link):
-            yield from self.positive((*path, "length"), joint.length)
-        elif isinstance(joint, Cardan):
-            wrong = [*self.directions((*path, "axes"), joint.axes)]
-            yield from wrong
-            if not wrong:
-                yield from self.perpendicular((*path, "axes"), *joint.axes, "make them perpendicular")
-        elif isinstance(joint, Planar):
-            wrong = [*self.directions((*path, "axis"), joint.axis), *self.directions((*path, "x_axis"), joint.x_axis)]
-            yield from wrong
-            if not wrong:
-                for i, (axis, x_axis) in enumerate(zip(joint.axis_pair, joint.x_axis_pair, strict=True)):
-                    place = (*path, "x_axis", i) if is_pair(joint.x_axis) else (*path, "x_axis")
-                    yield from self.perpendicular(place, x_axis, axis, "make x_axis perpendicular to axis")
-        elif isinstance(joint, AxisJoint):
-            wrong = [*self.directions((*path, "axis"), joint.axis)]
-            wrong += self.directions((*path, "zero"), joint.zero) if joint.zero else []
-            yield from wrong
-            if joint.zero and not wrong:
-                for i, (axis, zero) in enumerate(zip(as_pair(joint.axis), joint.zero, strict=True)):
-                    if abs(self.cosine(axis, zero)) > 1.0 - PERPENDICULAR:
-                        yield (*path, "zero", i), f"is {self.shown(zero)}, along the axis; give a direction across it."
+    # --- forces, constraints ---
 
     def force(self, path: tuple, force: Element) -> Iterator[tuple[tuple, str]]:
         if isinstance(force, Spring) and force.natural_length is not None and self.value(force.natural_length) < 0.0:
@@ -311,6 +287,10 @@ class _Values:
         u, v = np.array(self.vector(a)), np.array(self.vector(b))
         u, v = u / np.abs(u).max(), v / np.abs(v).max()
         return float(u @ v / (np.linalg.norm(u) * np.linalg.norm(v)))
+
+    def across(self, path: tuple, vector: tuple, axis: tuple) -> Iterator[tuple[tuple, str]]:
+        if abs(self.cosine(axis, vector)) > 1.0 - PERPENDICULAR:
+            yield path, f"is {self.shown(vector)}, along the axis; give a direction across it."
 
     def perpendicular(self, path: tuple, a: tuple, b: tuple, remedy: str) -> Iterator[tuple[tuple, str]]:
         cosine = self.cosine(a, b)

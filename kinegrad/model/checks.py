@@ -16,10 +16,11 @@ from kinegrad.expressions.syntax import RESERVED, Expression
 from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.check_values import find_in_values_of
-from kinegrad.model.constraints import Angle, Dot, Driver, FloatingStart, Freedom, Guidance, Linear, Objective
+from kinegrad.model.constraints import Angle, Dot, Driver, Freedom, Guidance, Linear, Objective
 from kinegrad.model.element import Element, closest, dotted
 from kinegrad.model.evaluation import Evaluation
 from kinegrad.model.forces import Force, Spline, Torque
+from kinegrad.model.joints import JOINTS
 from kinegrad.model.names import Reference
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.shapes import shapes_of
@@ -230,15 +231,14 @@ class Checks:
             joint = self.model.joints.get(name)
             if self.hidden(name):
                 continue
-            needed = {"spherical": "rotation, angular_velocity", "floating": "position, rotation, velocity, ..."}
-            found = "floating" if isinstance(start, FloatingStart) else "spherical"
-            if joint is not None and joint.type in needed:
-                if isinstance(start, Freedom) or found != joint.type:
-                    keys = needed[joint.type]
+            if joint is not None and joint.start is not Freedom:
+                if type(start) is not joint.start:
+                    keys = joint.start.needs
                     self.add(path, f"starts the {joint.type} joint {name!r}; give it the keys {keys}.")
             elif isinstance(start, Freedom):
                 self.measure(path, name)
             else:
+                found = next(kind for kind, starts in JOINTS.items() if starts.start is type(start))
                 what = f"is a {joint.type} joint" if joint is not None else "is no joint"
                 self.add(path, f"has the start of a {found} joint, but {name!r} {what}; give position and velocity.")
 

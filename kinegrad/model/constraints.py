@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
@@ -113,6 +113,8 @@ class Freedom(Element):
 class SphericalStart(Element):
     """The orientation a spherical joint starts with: second body seen from the first, in the first body's frame."""
 
+    needs: ClassVar[str] = "rotation, angular_velocity"
+
     rotation: Vector3 | None = Field(None, description="rotation vector [rad]")
     euler_parameters: Vector4 | None = Field(None, description="Euler parameters, scalar first; made of unit length")
     angular_velocity: Vector3 = Field((0.0, 0.0, 0.0), description="angular velocity [rad/s]")
@@ -126,6 +128,8 @@ class SphericalStart(Element):
 
 class FloatingStart(SphericalStart):
     """The position and orientation a floating joint starts with, in the first body's frame."""
+
+    needs: ClassVar[str] = "position, rotation, velocity, ..."
 
     position: Vector3 = Field(description="from the first to the second marker [m]")
     velocity: Vector3 = Field((0.0, 0.0, 0.0), description="its rate seen from the first body [m/s]")

@@ -3,14 +3,18 @@
 ``between: [first, second]`` names a marker of each body. A coordinate is the motion of the second body seen from the
 first, zero when the two frames are parallel; an axis holds for both bodies (the same components in both frames), or is
 a pair with one for each. With a pair, ``zero`` names a direction in each body that coincide at angle zero.
+
+What is computed with a joint stands in `kinegrad.coordinates.joints`, in one file for each of these classes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from pydantic import Field, StrictBool, model_validator
 
+from kinegrad.model.constraints import FloatingStart, Freedom, SphericalStart
 from kinegrad.model.element import Element
 from kinegrad.model.values import Axis, MarkerPair, Number, VectorPair
 
@@ -29,10 +33,14 @@ def as_pair(axis) -> tuple:
 
 
 class Joint(Element):
-    """What all joints have; `coordinates` are the parts of a name such as ``joint.angle``."""
+    """What all joints have; `coordinates` are the parts of a name such as ``joint.angle``.
+
+    `start` is what degrees_of_freedom give for it: a number for each coordinate, or an orientation for the whole joint.
+    """
 
     coordinates: ClassVar[tuple[str, ...]] = ()
     n_coordinates: ClassVar[int] = 0
+    start: ClassVar[type[Element]] = Freedom
 
     between: MarkerPair = Field(description="the markers [first, second], written body.marker")
     cut: StrictBool = Field(False, description="true forces the loop through this joint to be cut here")
@@ -41,6 +49,20 @@ class Joint(Element):
         super().__init_subclass__(**kwargs)
         if "n_coordinates" not in cls.__dict__:
             cls.n_coordinates = len(cls.coordinates)
+
+    @property
+    def axis_pair(self) -> tuple | None:
+        """The axis in the first and in the second body; None without one."""
+        return None
+
+    @property
+    def angle_is_defined(self) -> bool:
+        """Whether angle zero is known."""
+        return True
+
+    def findings(self, values, path: tuple) -> Iterator[tuple[tuple, str]]:
+        """Path and sentence of each wrong number, with the tests that `values` offers."""
+        return iter(())
 
 
 class AxisJoint(Joint):
@@ -71,6 +93,14 @@ class AxisJoint(Joint):
     def angle_is_defined(self) -> bool:
         """Whether angle zero is known: frames parallel, or two directions given by `zero`."""
         return self.zero is not None or not is_pair(self.axis)
+
+    def findings(self, values, path):
+        wrong = [*values.directions((*path, "axis"), self.axis)]
+        wrong += values.directions((*path, "zero"), self.zero) if self.zero else []
+        yield from wrong
+        if self.zero and not wrong:
+            for i, (axis, zero) in enumerate(zip(self.axis_pair, self.zero, strict=True)):
+                yield from values.across((*path, "zero", i), zero, axis)
 
 
 class Revolute(AxisJoint):
@@ -111,11 +141,23 @@ class Cardan(Joint):
     type: Literal["cardan"] = "cardan"
     axes: VectorPair = Field(description="[axis in the first body, axis in the second], perpendicular to each other")
 
+    @property
+    def axis_pair(self) -> tuple:
+        """The axis that stays in the first body, and the one that stays in the second."""
+        return self.axes
+
+    def findings(self, values, path):
+        wrong = [*values.directions((*path, "axes"), self.axes)]
+        yield from wrong
+        if not wrong:
+            yield from values.perpendicular((*path, "axes"), *self.axes, "make them perpendicular")
+
 
 class Spherical(Joint):
     """Two points that coincide; four Euler parameters in the joint set."""
 
     n_coordinates: ClassVar[int] = 4
+    start: ClassVar = SphericalStart
     type: Literal["spherical"] = "spherical"
 
 
@@ -123,6 +165,7 @@ class Floating(Joint):
     """No restriction; a position and four Euler parameters in the joint set."""
 
     n_coordinates: ClassVar[int] = 7
+    start: ClassVar = FloatingStart
     type: Literal["floating"] = "floating"
 
 
@@ -144,6 +187,14 @@ class Planar(Joint):
         """The first direction in the plane, in the first and in the second body."""
         return as_pair(self.x_axis)
 
+    def findings(self, values, path):
+        wrong = [*values.directions((*path, "axis"), self.axis), *values.directions((*path, "x_axis"), self.x_axis)]
+        yield from wrong
+        if not wrong:
+            for i, (axis, x_axis) in enumerate(zip(self.axis_pair, self.x_axis_pair, strict=True)):
+                place = (*path, "x_axis", i) if is_pair(self.x_axis) else (*path, "x_axis")
+                yield from values.perpendicular(place, x_axis, axis, "make x_axis perpendicular to axis")
+
 
 class Fixed(Joint):
     """No motion: the points coincide and the frames of the bodies are parallel."""
@@ -156,6 +207,9 @@ class Link(Joint):
 
     type: Literal["link"] = "link"
     length: Number = Field(description="distance of the two points [m], larger than zero")
+
+    def findings(self, values, path):
+        yield from values.positive((*path, "length"), self.length)
 
 
 JOINTS = {

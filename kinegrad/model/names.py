@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Literal
 from kinegrad.errors import ModelError
 from kinegrad.model.bodies import FrameMarker, PointMarker, VectorMarker
 from kinegrad.model.element import closest
-from kinegrad.model.joints import AxisJoint
 
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
@@ -121,7 +120,7 @@ def _coordinate(model: Model, name: str, joint_name: str, rest: list[str]) -> Re
         raise ModelError(
             f"names {name!r}, but the coordinates of this {joint.type} joint are {known}; write one of them."
         )
-    if rest[0] == "angle" and isinstance(joint, AxisJoint) and not joint.angle_is_defined:
+    if rest[0] == "angle" and not joint.angle_is_defined:
         raise ModelError(
             f"names {name!r}, but joint {joint_name!r} has a pair of axes and no zero; "
             f"add zero: [[...], [...]] to the joint, a direction in each body that coincide at angle 0."

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from kinegrad.coordinates.coordinate_set import ONE
+from kinegrad.coordinates.joints import KINDS
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.bodies import VectorMarker
+from kinegrad.model.constraints import Distance
 from kinegrad.model.forces import Gravity, Spring
-from kinegrad.model.joints import as_pair
 from kinegrad.model.shapes import shapes_of
 from kinegrad.page.packing import packed
 from kinegrad.page.replay import Frames, chosen_rows, frames, quaternions
@@ -84,12 +86,7 @@ class _Scene:
                 for name, force in model.forces.items()
                 if isinstance(force, Spring) and force.between
             ],
-            "bars": [
-                {"name": name, "ends": self._ends(element.between)}
-                for section, kind in ((model.joints, "link"), (model.constraints, "distance"))
-                for name, element in section.items()
-                if element.type == kind
-            ],
+            "bars": [{"name": name, "ends": self._ends(element.between)} for name, element in self._bars()],
             "radius": self.solids.radius,
             "symbol": self.solids.symbol,
             "low": self.low.tolist(),
@@ -164,12 +161,21 @@ class _Scene:
         return found
 
     def _joint(self, name: str, joint) -> dict:
-        """Where a joint is, and its axes: one in the first body, of a Cardan joint one in each."""
-        if joint.type == "cardan":
-            axes = [self.solids.vector(axis).tolist() for axis in joint.axes]
-        else:
-            axes = [self.solids.vector(as_pair(joint.axis)[0]).tolist()] if hasattr(joint, "axis") else []
-        return {"name": name, "kind": joint.type, "ends": self._ends(joint.between), "axes": axes}
+        """Where a joint is, its axes in the first and in the second body, and what shows it."""
+        drawing = KINDS[joint.type].drawing
+        return {
+            "name": name,
+            "ends": self._ends(joint.between),
+            "axes": [self.solids.vector(axis).tolist() for axis in joint.axis_pair or ()],
+            "symbols": [asdict(symbol) for symbol in drawing.symbols],
+            "support": drawing.support,
+            "rail": drawing.rail,
+        }
+
+    def _bars(self) -> list[tuple]:
+        """Joints and constraints that are drawn as bars."""
+        joints = [(name, joint) for name, joint in self.model.joints.items() if KINDS[joint.type].drawing.bar]
+        return joints + [(name, c) for name, c in self.model.constraints.items() if isinstance(c, Distance)]
 
     def _traces(self) -> list[str]:
         """Names of the points whose paths are shown first."""

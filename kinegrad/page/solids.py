@@ -11,16 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
+from kinegrad.coordinates.joints import KINDS
 from kinegrad.errors import KinegradError
 from kinegrad.model.bodies import AxisInertia, VectorMarker
-from kinegrad.model.joints import as_pair
 from kinegrad.model.shapes import Box, Cylinder, Mesh, Rod, shapes_of
 from kinegrad.page.meshes import read_mesh, triangulated
 from kinegrad.page.packing import packed, unpacked
 
 GROUND = "ground"
 SAME = 1e-9  # points nearer than this, of the size of the body, are one
-SLIDES = ("prismatic", "cylindrical")
 THICKNESS = 0.03  # radius of a rod, of the median length of all rods
 SYMBOL = 0.08  # what joints are drawn to the scale of, of the median length, at most the radius of a rod
 THIN, THICK = 0.0025, 0.012  # limits of that radius, of the size of the scene
@@ -145,8 +144,8 @@ class Solids:
         """The axis, in the frame of the body, of a joint along which it slides."""
         for joint in self.model.joints.values():
             for k, name in enumerate(joint.between):
-                if joint.type in SLIDES and name.partition(".")[0] == body:
-                    return _unit(self.vector(as_pair(joint.axis)[k]))
+                if KINDS[joint.type].drawing.runner and name.partition(".")[0] == body:
+                    return _unit(self.vector(joint.axis_pair[k]))
         return None
 
     def _as_heavy(self, body: str, com: np.ndarray) -> dict:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinegrad.coordinates.joint.spanning_tree import GROUND
+from kinegrad.coordinates.joints import KINDS
 from kinegrad.coordinates.system import System
 from kinegrad.kinematics.start import RANK_TOLERANCE
 from kinegrad.model.constraints import Angle, Coincidence, Distance, Dot, Guidance, SphericalStart
@@ -111,9 +112,9 @@ class Balance:
         return first, x1, second, x2
 
     def _directions(self, name: str) -> Directions:
-        first, _, second, _ = self.ends(name)
+        first, x1, second, x2 = self.ends(name)
         A1, A2 = self.orientation(first), self.orientation(second)
-        return free_directions(self.numbers, name, self.model.joints.get(name), A1, A2)
+        return free_directions(self.numbers, name, self.model.joints.get(name), A1, A2, x2 - x1)
 
     def _length(self) -> float:
         """The size of the mechanism: it makes moments and forces comparable."""
@@ -143,8 +144,8 @@ class Balance:
     # --- what is not ---
 
     def _unknowns(self, held: bool) -> list[Unknown]:
-        found = [self._cut(name) for name in self.tree.cut if self.model.joints[name].type != "floating"]
-        found += [self._line(name) for name in self.tree.links]
+        closed = (*self.tree.cut, *self.tree.links)
+        found = [self._cut(name) for name in closed if KINDS[self.model.joints[name].type].n_rows]
         for name, c in self.model.constraints.items():
             if isinstance(c, Coincidence):
                 found.append(self._point(name))

@@ -13,15 +13,14 @@ from kinegrad.coordinates.joint import loop_cutting
 from kinegrad.coordinates.joint.graph import Edge, path
 from kinegrad.coordinates.joint.loop_cutting import open_loops
 from kinegrad.coordinates.joint.spanning_tree import (
-    CLOSURE_ROWS,
     CONSTRAINT_ROWS,
-    COORDINATES,
     GROUND,
     TreeEdge,
     joint_set_size,
     span,
     spanning_tree,
 )
+from kinegrad.coordinates.joints import KINDS
 from kinegrad.errors import ModelError
 from kinegrad.model.constraints import CONSTRAINTS
 from kinegrad.model.model import Model
@@ -114,10 +113,10 @@ def test_counts_of_every_joint_type():
     freedoms = {"fixed": 0, "revolute": 1, "prismatic": 1, "screw": 1, "cylindrical": 2, "cardan": 2, "planar": 3}
     freedoms |= {"spherical": 3, "floating": 6, "link": 5}
     redundant = {"revolute": 1, "prismatic": 4, "screw": 2, "cylindrical": 2, "planar": 1}
-    assert {kind: CLOSURE_ROWS[kind] for kind in freedoms} == {
+    assert {kind: KINDS[kind].n_rows for kind in freedoms} == {
         kind: 6 - free + redundant.get(kind, 0) for kind, free in freedoms.items()
     }
-    assert set(CLOSURE_ROWS) - set(COORDINATES) == {"link"}
+    assert not KINDS["link"].in_tree and all(KINDS[kind].in_tree for kind in freedoms if kind != "link")
 
 
 def test_spherical_goes_before_a_joint_with_as_many_freedoms_and_most_coordinates_next():
@@ -302,7 +301,7 @@ def depths_of(bodies, joints, cut):
 
 def rank_of_cut(joints, used, cut):
     """Cut joints from the most to the least welcome; more welcome is smaller."""
-    return sorted((n in used, joints[n].type != "spherical", -COORDINATES[joints[n].type]) for n in cut)
+    return sorted((n in used, joints[n].type != "spherical", -len(KINDS[joints[n].type].coordinates)) for n in cut)
 
 
 def places(joints, cut):

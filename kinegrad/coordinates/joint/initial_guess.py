@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.coordinates.joint.spanning_tree import GROUND
+from kinegrad.coordinates.joints import KINDS
 
 
 def initial_guess(system, s: np.ndarray) -> np.ndarray:
@@ -42,7 +43,7 @@ def initial_guess(system, s: np.ndarray) -> np.ndarray:
             order = motions[::-1] if edge.reversed else motions
             axes = [s[node["axis"] : node["axis"] + 3] for node in order]
             pitch = s[order[0]["pitch"]] if order else 0.0
-            values = dict(enumerate(EXTRACT[edge.type](R, d, axes, pitch)))
+            values = dict(enumerate(KINDS[edge.type].extract(R, d, axes, pitch)))
             if edge.reversed:
                 values = {len(order) - 1 - k: v for k, v in values.items()}
         for k, node in enumerate(motions):
@@ -74,48 +75,3 @@ def placed(pose, parameters):
         z = np.array([1.0, 0.0, 0.0]) - x[0] * x
     z /= np.linalg.norm(z)
     return vector(pose.origin, (0.0, 0.0, 0.0)), np.column_stack([x, np.cross(z, x), z])
-
-
-def _turn(R, e) -> float:
-    """The angle about e that is nearest to the rotation R."""
-    axial = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    return float(np.arctan2(e @ axial, np.trace(R) - e @ R @ e))
-
-
-def _screw(R, d, axes, pitch):
-    """The angle of the rotation, on the turn nearest to the translation."""
-    angle = _turn(R, axes[0])
-    turns = (axes[0] @ d / pitch - angle) / (2.0 * np.pi) if pitch else 0.0
-    return [[angle + 2.0 * np.pi * np.round(turns)]]
-
-
-def _cardan(R, d, axes, pitch):
-    """Angles that each axis tells about the other, from its part across it."""
-    e1, e2 = axes
-    x, y, cosine = R @ e2, R.T @ e1, e1 @ e2
-    return [
-        [
-            np.arctan2(e1 @ np.cross(e2, x), (e2 - cosine * e1) @ x)
-        ],  # both sines vanish exactly where the frames are parallel
-        [np.arctan2(e2 @ np.cross(y, e1), (e1 - cosine * e2) @ y)],
-    ]
-
-
-def _euler(R):
-    from kinegrad import rotations
-
-    U, _, V = np.linalg.svd(R)
-    return list(rotations.p_from_A(U @ np.diag([1.0, 1.0, np.linalg.det(U @ V)]) @ V))
-
-
-EXTRACT = {
-    "revolute": lambda R, d, axes, pitch: [[_turn(R, axes[0])]],
-    "prismatic": lambda R, d, axes, pitch: [[axes[0] @ d]],
-    "cylindrical": lambda R, d, axes, pitch: [[axes[0] @ d], [_turn(R, axes[1])]],
-    "screw": _screw,
-    "cardan": _cardan,
-    "spherical": lambda R, d, axes, pitch: [_euler(R)],
-    "floating": lambda R, d, axes, pitch: [*([x] for x in d), _euler(R)],
-    "planar": lambda R, d, axes, pitch: [[d[0]], [d[1]], [_turn(R, axes[2])]],
-    "fixed": lambda R, d, axes, pitch: [],
-}

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinegrad.coordinates.closures import Closures, joint_frames
-from kinegrad.coordinates.coordinate_set import METRE, ONE, RADIAN, Coordinate
+from kinegrad.coordinates.closures import Closures
+from kinegrad.coordinates.coordinate_set import Coordinate
 from kinegrad.coordinates.elements import Elements, rows_of
 from kinegrad.coordinates.joint.joint_set import JointSet
 from kinegrad.coordinates.joint.spanning_tree import GROUND, SpanningTree, TreeEdge
+from kinegrad.coordinates.joints import KINDS
+from kinegrad.coordinates.joints.base import Motion
 from kinegrad.coordinates.system import System
-from kinegrad.kernels.joint.records import EULER, RIGID, SCREW, SLIDE, TURN
+from kinegrad.kernels.joint.records import EULER, RIGID
 from kinegrad.model.bodies import AxisInertia
 from kinegrad.model.parameters import Parameters
 
-UNITS = {TURN: RADIAN, SCREW: RADIAN, SLIDE: METRE, EULER: ONE}
 NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "pitch": 0, "off": 0, "ref": 0, "m0": 0, "m1": 0}
 
 
@@ -86,12 +87,11 @@ class Lowering:
     def _edge(self, edge: TreeEdge) -> None:
         """Nodes of a joint: its sequence of motions, or the inverse sequence when the tree runs the other way."""
         parent, child = (edge.parent, edge.child)
-        if edge.joint in self.tree.free:
-            motions, before, after, ends = _free(self, edge.joint, None), None, None, (0, 0)
-        else:
-            joint_ = self.model.joints[edge.joint]
-            motions = MOTIONS[joint_.type](self, edge.joint, joint_)
-            before, after = joint_frames(self.slots, f"joints.{edge.joint}", joint_)
+        joint_, path, joint_kind = self.model.joints.get(edge.joint), f"joints.{edge.joint}", KINDS[edge.type]
+        motions = joint_kind.motions(self.slots, path, joint_)
+        before, after = joint_kind.frames(self.slots, path, joint_)
+        ends = (0, 0)
+        if joint_ is not None:  # a joint that ties a free chain to the ground has no markers
             ends = tuple(self.elements.position_slot(name)[1] for name in joint_.between)
         sign = 1
         if edge.reversed:
@@ -101,20 +101,20 @@ class Lowering:
         node = self.tip[parent]
         up = self._last_coordinate(node)
         first = True
-        for part, kind, axis in motions or [("", RIGID, 0)]:
+        for part, kind, axis, pitch in motions or [Motion("", RIGID)]:
             count = {RIGID: 0, EULER: 4}.get(kind, 1)
             k = len(self.screws)
-            record = {"parent": node, "type": kind, "k": k, "nk": count, "up": up, "axis": axis, "sgn": sign}
+            record = {"parent": node, "type": kind, "k": k, "nk": count, "up": up}
+            record |= {"axis": axis, "sgn": sign, "pitch": pitch}
             if first:
                 record |= {"off": off, "ref": ref, "rot": rot}
-            if kind == SCREW:
-                record["pitch"] = self.slots.number(f"joints.{edge.joint}.pitch", joint_.pitch)
             self.nodes.append(NODE_DEFAULTS | record)
             node = len(self.nodes) - 1
             for i in range(count):
                 self.screws.append({"node": node, "up": up})
                 up = len(self.screws) - 1
-                self.coordinates.append(Coordinate(edge.joint, f"{part}{i}" if kind == EULER else part, UNITS[kind]))
+                name = f"{part}{i}" if kind == EULER else part
+                self.coordinates.append(Coordinate(edge.joint, name, joint_kind.coordinates[name]))
             if kind == EULER:
                 self.euler[edge.joint] = (k, float(sign))
             elif count:
@@ -173,65 +173,3 @@ class Lowering:
             if node["m1"] == 0:
                 node["m0"] = i
             node["m1"] = i + 1
-
-
-# --- the motions of each joint: (coordinate, kind of node, first slot of its axis) ---
-
-
-def _frame_axis(lowering: Lowering, k: int) -> int:
-    """Slots of axis k of a joint frame."""
-    return lowering.slots.scalars(f"axis {k}", [lowering.slots.graph.constant(float(i == k)) for i in range(3)])
-
-
-def _axis(lowering: Lowering, name: str, joint_) -> int:
-    """The axis of a joint: z of its frames, or the given direction when it is the same in both bodies."""
-    from kinegrad.model.joints import is_pair
-
-    if is_pair(joint_.axis):
-        return _frame_axis(lowering, 2)
-    return lowering.slots.unit(f"joints.{name}.axis", joint_.axis)
-
-
-def _revolute(lowering, name, joint_):
-    return [("angle", TURN, _axis(lowering, name, joint_))]
-
-
-def _prismatic(lowering, name, joint_):
-    return [("distance", SLIDE, _axis(lowering, name, joint_))]
-
-
-def _cylindrical(lowering, name, joint_):
-    axis = _axis(lowering, name, joint_)
-    return [("distance", SLIDE, axis), ("angle", TURN, axis)]
-
-
-def _screw(lowering, name, joint_):
-    return [("angle", SCREW, _axis(lowering, name, joint_))]
-
-
-def _cardan(lowering, name, joint_):
-    first, second = (lowering.slots.unit(f"joints.{name}.axes[{i}]", joint_.axes[i]) for i in range(2))
-    return [("angle1", TURN, first), ("angle2", TURN, second)]
-
-
-def _spherical(lowering, name, joint_):
-    return [("e", EULER, 0)]
-
-
-def _planar(lowering, name, joint_):
-    x, y, z = (_frame_axis(lowering, k) for k in range(3))
-    return [("x", SLIDE, x), ("y", SLIDE, y), ("angle", TURN, z)]
-
-
-def _free(lowering, name, joint_):
-    return [(c, SLIDE, _frame_axis(lowering, k)) for k, c in enumerate("xyz")] + [("e", EULER, 0)]
-
-
-def _fixed(lowering, name, joint_):
-    return []
-
-
-MOTIONS = {
-    "revolute": _revolute, "prismatic": _prismatic, "cylindrical": _cylindrical, "screw": _screw, "cardan": _cardan,
-    "spherical": _spherical, "planar": _planar, "floating": _free, "fixed": _fixed,
-}  # fmt: skip

@@ -20,31 +20,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from kinegrad.coordinates.joint.graph import Edge, Partition, middle, neighbours
 from kinegrad.coordinates.joint.loop_cutting import open_loops, refuse_used_loops, shallowest_tree
+from kinegrad.coordinates.joints import FREE, KINDS
 from kinegrad.errors import ModelError, Problem
-from kinegrad.model.joints import JOINTS
 
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
 
 GROUND = "ground"
 
-#: Coordinates of a joint in the tree; a link is never there.
-COORDINATES = {kind: joint.n_coordinates for kind, joint in JOINTS.items() if kind != "link"}
-#: Rows of a joint in the tree: the norm of its Euler parameters.
-TREE_ROWS = {"spherical": 1, "floating": 1}
-#: Rows that stand for a joint that is not in the tree.
-CLOSURE_ROWS = {
-    "fixed": 6,  # point, three dot products
-    "revolute": 6,  # point, axis
-    "prismatic": 9,  # two directions, alignment
-    "screw": 7,  # axis, alignment, pitch
-    "cylindrical": 6,  # axis, alignment
-    "cardan": 4,  # point, one dot product
-    "planar": 4,  # normal, distance
-    "spherical": 3,  # point
-    "floating": 0,
-    "link": 1,  # distance
-}
 #: Rows of a constraint; a guided marker has three.
 CONSTRAINT_ROWS = {"coincidence": 3, "distance": 1, "dot": 1, "angle": 1, "linear": 1, "guidance": 1}
 TRY_ALL_ROOTS = 16  # bodies of a free chain; in longer ones only the middle, which is exact where there are no loops
@@ -82,7 +65,7 @@ class SpanningTree:
     free : tuple of str
         Floating joints added for chains that no joint ties to the ground.
     links : tuple of str
-        Distance links, which are rows in any case.
+        Joints that are rows in any case.
     measured : tuple of str
         Cut joints whose coordinate the model uses: it has to be measured from markers.
     closure_rows : int
@@ -112,12 +95,12 @@ class SpanningTree:
     @property
     def n_coordinates(self) -> int:
         """Length of q."""
-        return sum(COORDINATES[edge.type] for edge in self.edges)
+        return sum(len(KINDS[edge.type].coordinates) for edge in self.edges)
 
     @property
     def n_rows(self) -> int:
         """Rows the topology asks for: norms of Euler parameters, closures of cut joints, links."""
-        return self.closure_rows + sum(TREE_ROWS.get(edge.type, 0) for edge in self.edges)
+        return self.closure_rows + sum(KINDS[edge.type].n_norms for edge in self.edges)
 
 
 def spanning_tree(model: Model, cut: Collection[str] = ()) -> SpanningTree:
@@ -167,7 +150,8 @@ def span(
         """Class of a joint: the smaller, the more it should stay in the tree."""
         if edge.name in used:
             return (0, 0)
-        return ({"spherical": 2, "floating": 3}.get(types[edge.name], 1), COORDINATES[types[edge.name]])
+        kind = KINDS[types[edge.name]]
+        return (kind.cutting, len(kind.coordinates))
 
     tree, free = [], []
     for members, chain in _chains(bodies, remaining):
@@ -180,20 +164,20 @@ def span(
         name = f"{root}_free"
         while name in types or name in bodies:
             name += "_"
-        types[name] = "floating"
+        types[name] = FREE.type
         free.append(name)
         tree += [Edge(name, GROUND, root, len(types)), *trees[root][1]]
 
     kept = {edge.name for edge in tree}
     left_out = tuple(edge.name for edge in edges if edge.name not in kept)
-    links = tuple(name for name, joint in joints.items() if joint.type == "link")
+    links = tuple(name for name, joint in joints.items() if not KINDS[joint.type].in_tree)
     return SpanningTree(
         edges=_from_the_ground(tree, types),
         cut=left_out,
         free=tuple(free),
         links=links,
         measured=tuple(name for name in left_out if name in used),
-        closure_rows=sum(CLOSURE_ROWS[types[name]] for name in left_out + links),
+        closure_rows=sum(KINDS[types[name]].n_rows for name in left_out + links),
     )
 
 
@@ -204,13 +188,13 @@ def _edges(bodies: Sequence[str], joints: Mapping[str, JointLike]) -> list[Edge]
     for index, (name, joint) in enumerate(joints.items()):
         a, b = (marker.split(".")[0] for marker in joint.between)
         sentence = ""
-        if joint.type not in CLOSURE_ROWS:
-            sentence = f"has the type {joint.type!r}; choose one of {', '.join(CLOSURE_ROWS)}."
+        if joint.type not in KINDS:
+            sentence = f"has the type {joint.type!r}; choose one of {', '.join(KINDS)}."
         elif not {a, b} <= known:
             sentence = f"names the body {b if a in known else a!r}, which the model lacks."
         elif a == b:
             sentence = f"connects the body {a!r} to itself; name two different bodies."
-        elif joint.type != "link":
+        elif KINDS[joint.type].in_tree:
             edges.append(Edge(name, a, b, index))
         if sentence:
             problems.append(Problem(f"joint {name!r} {sentence}", f"joints.{name}"))
@@ -226,7 +210,9 @@ def _refuse_unknown_cuts(edges: list[Edge], joints: Mapping[str, JointLike], cut
         if name not in joints:
             problems.append(f"there is no joint {name!r} to cut; the joints are {', '.join(joints) or 'none at all'}.")
         elif all(edge.name != name for edge in edges):
-            problems.append(f"joint {name!r} is a link: it is never in the tree, so there is nothing to cut.")
+            problems.append(
+                f"joint {name!r} is a {joints[name].type}: it is never in the tree, so there is nothing to cut."
+            )
     if problems:
         raise ModelError(*problems)
 

@@ -83,9 +83,9 @@ class Drawing {
     return this.paths.get(name);
   }
 
-  // How far a sliding joint goes along its axis.
+  // How far a joint with a rail goes along its axis.
   travelOf(joint) {
-    if (!["prismatic", "cylindrical", "screw"].includes(joint.kind)) return null;
+    if (!joint.rail) return null;
     const axis = unit(joint.axes[0]);
     let [low, high] = [Infinity, -Infinity];
     for (let f = 0; f < this.times.length; f++) {
@@ -130,26 +130,17 @@ class Drawing {
 
   putJoint(put, joint, travel, theme) {
     const r = this.scene.symbol;
-    const [a, b] = joint.ends.map((end) => this.at(end));
-    const first = this.current[joint.ends[0].body];
-    const second = this.current[joint.ends[1].body];
-    const axis = joint.axes.length ? unit(turn(first, joint.axes[0])) : null;
-    const about = (p, u, length, radius) => rod(sub(p, mul(length / 2, u)), add(p, mul(length / 2, u)), radius);
-    if (joint.kind === "revolute") put("cylinder", about(a, axis, 3.4 * r, 1.8 * r), theme.joint);
-    else if (travel) {
-      const margin = 6 * r;
-      put("cylinder", rod(add(a, mul(travel[0] - margin, axis)), add(a, mul(travel[1] + margin, axis)), 0.8 * r), theme.ground);
-      if (joint.kind === "prismatic") put("box", block(b, axis, 4 * r, 2.6 * r), theme.joint);
-      else put("cylinder", about(b, axis, 5 * r, 1.9 * r), theme.joint);
-      if (joint.kind === "screw") for (const s of [-1.5, 0, 1.5]) put("cylinder", about(add(b, mul(s * r, axis)), axis, 0.6 * r, 2.5 * r), theme.joint);
-    } else if (joint.kind === "spherical") put("sphere", ball(a, 2 * r), theme.joint);
-    else if (joint.kind === "cardan") {
-      put("cylinder", about(a, axis, 5.2 * r, 0.9 * r), theme.joint);
-      put("cylinder", about(b, unit(turn(second, joint.axes[1])), 5.2 * r, 0.9 * r), theme.joint);
-    } else if (joint.kind === "planar") put("cylinder", about(b, axis, 0.5 * r, 4 * r), theme.joint);
-    else if (joint.kind === "fixed") put("box", block(a, [0, 0, 1], 2.8 * r, 2.8 * r), theme.joint);
-    if (["revolute", "spherical", "cardan", "fixed"].includes(joint.kind))
-      joint.ends.forEach((end, k) => end.body === 0 && put("box", this.support(k ? b : a, axis), theme.ground));
+    const ends = joint.ends.map((end) => this.at(end));
+    const axes = joint.axes.map((axis, k) => unit(turn(this.current[joint.ends[k].body], axis)));
+    if (travel) {
+      const [low, high] = [travel[0] - 6 * r, travel[1] + 6 * r].map((s) => add(ends[0], mul(s, axes[0])));
+      put("cylinder", rod(low, high, 0.8 * r), theme.ground);
+    }
+    for (const { solid, radius, length, end, axis, shift } of joint.symbols) {
+      const u = axis === null ? [0, 0, 1] : axes[axis];
+      put(solid, SYMBOLS[solid](add(ends[end], mul(shift * r, u)), u, length * r, radius * r), theme.joint);
+    }
+    if (joint.support) joint.ends.forEach((end, k) => end.body === 0 && put("box", this.support(ends[k], axes[0]), theme.ground));
   }
 
   // A block under a joint that is held by the ground.
@@ -235,6 +226,13 @@ function block(p, axis, length, width) {
   const [x, y] = across(axis);
   return [...mul(width, x), ...mul(width, y), ...mul(length, axis), ...p];
 }
+
+// Symbols of joints: around p, `length` along the unit vector u.
+const SYMBOLS = {
+  cylinder: (p, u, length, radius) => rod(sub(p, mul(length / 2, u)), add(p, mul(length / 2, u)), radius),
+  box: block,
+  sphere: (p, u, length, radius) => ball(p, radius),
+};
 
 // Segments in one growing array: two points, colour, opacity, width in pixels.
 class Lines {

@@ -1,0 +1,34 @@
+"""The floating joint: it holds nothing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from kinegrad.coordinates.joints import rows
+from kinegrad.coordinates.joints.base import Free, JointKind, Motion
+from kinegrad.coordinates.joints.poses import euler_parameters
+from kinegrad.kernels.joint.records import EULER, SLIDE
+from kinegrad.model.joints import Floating
+
+
+class FloatingKind(JointKind):
+    model = Floating
+    coordinates: ClassVar = {"x": "m", "y": "m", "z": "m", "e0": "1", "e1": "1", "e2": "1", "e3": "1"}
+    n_norms = 1
+    n_rows = 0
+    cutting = 3
+
+    def motions(self, slots, path, joint):
+        return [Motion(c, SLIDE, rows.frame_axis(slots, k)) for k, c in enumerate("xyz")] + [Motion("e", EULER)]
+
+    def extract(self, R, d, axes, pitch):
+        return [*([x] for x in d), euler_parameters(R)]
+
+    def close(self, elements, name, joint):
+        """Nothing to write."""
+
+    def free_directions(self, numbers, path, joint, A1, A2, d):
+        slides = [Free(c, A1[:, :, i], np.zeros(3)) for i, c in enumerate("xyz")]
+        return slides + [Free("", np.zeros(3), axis) for axis in np.eye(3)]

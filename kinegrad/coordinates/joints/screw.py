@@ -1,0 +1,85 @@
+"""The screw: a turn about an axis, with a slide of `pitch` metres per radian along it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from kinegrad.coordinates.joints import rows
+from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Measured, Motion, Symbol
+from kinegrad.coordinates.joints.poses import direction, turn_about
+from kinegrad.errors import ModelError, Problem
+from kinegrad.expressions import graph as algebra
+from kinegrad.kernels.joint.records import SCREW
+from kinegrad.model.joints import Screw
+
+THREADS = (-1.5, 0.0, 1.5)
+
+
+class ScrewKind(JointKind):
+    model = Screw
+    coordinates: ClassVar = {"angle": "rad"}
+    n_rows = 7  # axis, alignment, pitch
+    drawing = Drawing(
+        (
+            Symbol("cylinder", radius=1.9, length=5.0, end=1),
+            *(Symbol("cylinder", radius=2.5, length=0.6, end=1, shift=shift) for shift in THREADS),
+        ),
+        rail=True,
+    )
+
+    def motions(self, slots, path, joint):
+        axis = rows.axis_slot(slots, path, joint)
+        return [Motion("angle", SCREW, axis, slots.number(f"{path}.pitch", joint.pitch))]
+
+    def frames(self, slots, path, joint):
+        return rows.axis_frames(slots, path, joint)
+
+    def extract(self, R, d, axes, pitch):
+        """The angle of the rotation, on the turn nearest to the translation."""
+        angle = turn_about(R, axes[0])
+        turns = (axes[0] @ d / pitch - angle) / (2.0 * np.pi) if pitch else 0.0
+        return [[angle + 2.0 * np.pi * np.round(turns)]]
+
+    def close(self, elements, name, joint):
+        i, j = map(elements.marker, joint.between)
+        first, second = rows.axis_columns(elements, name, joint)
+        rows.hold_axis(elements, name, first, second)
+        rows.across(elements, f"{name} alignment", first, j, i)
+        self._thread(elements, name, joint)
+
+    def _thread(self, elements, name, joint) -> None:
+        """The row distance = pitch · angle, on the turn that the distance tells (SCW-4)."""
+        formula = elements.formula()
+        pitch = self._pitch(elements, formula, name, joint)
+        turned = self._advance(elements, formula, name, joint)
+        first, second = rows.axis_columns(elements, name, joint)
+        x, y, z = (rows.components(elements, formula, marker) for marker in (first[0], first[1], second[0]))
+        C, S = rows.dot(x, z), rows.dot(y, z)
+        c, s = algebra.cos(turned), algebra.sin(turned)
+        elements.expression_row(f"{name} pitch", formula, pitch * algebra.atan2(C * s - S * c, C * c + S * s))
+
+    def measure(self, elements, formula, name, joint, part):
+        return Measured(self._advance(elements, formula, name, joint), wraps=False)
+
+    def _advance(self, elements, formula, name, joint):
+        """The angle with all its turns: the distance along the axis over the pitch."""
+        i, j = map(elements.marker, joint.between)
+        axis = rows.axis_columns(elements, name, joint)[0][2]
+        a, x, y = (rows.components(elements, formula, marker) for marker in (axis, i, j))
+        d = [v - u for u, v in zip(x, y, strict=True)]
+        return rows.dot(a, d) / self._pitch(elements, formula, name, joint)
+
+    def _pitch(self, elements, formula, name, joint):
+        """The pitch, which is not zero."""
+        path = f"joints.{name}.pitch"
+        slots = elements.slots
+        if slots.current([slots.field(path, joint.pitch)])[0] == 0.0:
+            text = f"joint {name!r} is a screw of pitch 0 and cannot be cut; make it revolute, or cut another joint."
+            raise ModelError(Problem(text, path))
+        return formula.slot(slots.number(path, joint.pitch))
+
+    def free_directions(self, numbers, path, joint, A1, A2, d):
+        u, o = A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3)
+        return [Free("angle", numbers.number(f"{path}.pitch", joint.pitch) * u, u, o, u)]
