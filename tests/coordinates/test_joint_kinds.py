@@ -11,9 +11,9 @@ from helpers import assert_close
 
 import kinegrad
 from kinegrad import rotations
-from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.coordinates.joints import FREE, KINDS
 from kinegrad.coordinates.joints.base import JointKind
+from kinegrad.coordinates.sets import joint
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, OBSERVE
@@ -61,9 +61,9 @@ def closed(d, starts=()):
 def random_coordinates(system, rng):
     """Coordinates of a tree, Euler parameters normalised; a screw has turned more than once."""
     q = rng.uniform(-1.4, 1.4, system.n)
-    for k, _ in system.euler.values():
+    for k, _ in system.set.euler.values():
         q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
-    for node in system.tables["nodes"]:
+    for node in system.set.nodes:
         if node["type"] == SCREW:
             q[node["k"]] += 4.0 * np.pi
     return q
@@ -75,7 +75,7 @@ def poses(system, q):
     work["q"][:] = q
     work.call(EVALUATE)
     work.call(OBSERVE)
-    A, r, _, _ = system.bodies(system, work)
+    A, r, _, _ = system.set.bodies(system, work)
     return {name: (A[i].copy(), r[i].copy()) for i, name in enumerate(system.model.bodies)}
 
 
@@ -166,16 +166,16 @@ def test_motions_have_the_coordinates_of_the_kind(example):
     kind, system = kind_of(example), joint(Model.from_dict(description(example)))
     own = [k for k, name in enumerate(system.coordinates) if name.startswith("it.")]
     assert [system.coordinates[k] for k in own] == [f"it.{name}" for name in kind.coordinates]
-    nodes, coordinates = system.tables["nodes"], system.tables["coordinates"]
+    nodes, coordinates = system.set.nodes, system.set.screws
     assert [UNITS[nodes[coordinates[k]["node"]]["type"]] for k in own] == list(kind.coordinates.values())
-    assert ("it" in system.euler) == bool(kind.n_norms)
-    assert system.tree.n_coordinates == system.n
+    assert ("it" in system.set.euler) == bool(kind.n_norms)
+    assert system.set.tree.n_coordinates == system.n
 
 
 def test_a_kind_that_is_never_in_the_tree_has_no_coordinates():
     for example in set(EXAMPLES) - set(IN_TREE):
         system = joint(Model.from_dict(description(example)))
-        assert system.tree.links == ("it",)
+        assert system.set.tree.links == ("it",)
         assert kind_of(example).coordinates == {} and system.n == 2 * len(FREE.coordinates)
 
 
@@ -197,10 +197,10 @@ def test_rows_and_free_directions_are_six(example, rng):
 def test_the_guess_inverts_the_motions(example, base, rng):
     """Also where the tree leads from the second body to the first."""
     d, system, q = somewhere(example, rng, base)
-    assert any(edge.joint == "it" and edge.reversed == (base == "b") for edge in system.tree.edges)
+    assert any(edge.joint == "it" and edge.reversed == (base == "b") for edge in system.set.tree.edges)
     again = joint(Model.from_dict(d))
     guess = again.guess(again, again.s)
-    for k, _ in system.euler.values():
+    for k, _ in system.set.euler.values():
         guess[k : k + 4] *= np.sign(guess[k : k + 4] @ q[k : k + 4])
     assert_close(guess, q, 1e-12)
 
@@ -214,13 +214,13 @@ def test_measures_are_the_coordinates_of_the_tree(example, rng):
     d, tree, q = somewhere(example, rng)
     system = closed(d, kind.model.coordinates)
     work = system.workspace()
-    work["q"][:] = system.guess(system, system.s)
+    work["q"][:] = system.set.guess(system, system.s)
     work["flag"][FREEDOMS] = 1
     work.call(EVALUATE)
     assert np.abs(work["Phi"][: system.m]).max() < 1e-12
     assert [freedom.name for freedom in system.freedoms] == [f"it.{part}" for part in kind.model.coordinates]
     for freedom, part in zip(system.freedoms, kind.model.coordinates, strict=True):
-        off = work["Phi"][freedom.row] - q[tree.index["it", part]]
+        off = work["Phi"][freedom.row] - q[tree.set.index["it", part]]
         assert not freedom.wraps or kind.coordinates[part] == "rad"
         assert abs(off - freedom.wraps * 2.0 * np.pi * np.round(off / (2.0 * np.pi))) < 1e-12
 
@@ -236,7 +236,7 @@ def test_free_directions_change_no_row_and_reactions_have_no_power_in_them(examp
     d, _, _ = somewhere(example, rng)
     system = closed(d)
     work = system.workspace()
-    work["q"][:] = system.guess(system, system.s)
+    work["q"][:] = system.set.guess(system, system.s)
     work.call(EVALUATE)
     rows = [row.number for row in system.rows if row.closure and row.name.startswith("it") and row.number >= 0]
     J, free = work["J"][rows], free_of(system, d)
@@ -245,8 +245,8 @@ def test_free_directions_change_no_row_and_reactions_have_no_power_in_them(examp
     assert_close(S.T @ free.C[0], np.zeros((len(free.parts), 6)), 1e-12)
     for v, omega in zip(S[:3].T, S[3:].T, strict=True):  # of the second body; the first stays
         qd = np.zeros(system.n)
-        qd[[system.index["b_air", c] for c in "xyz"]] = v
-        first = system.euler["b_air"][0]
+        qd[[system.set.index["b_air", c] for c in "xyz"]] = v
+        first = system.set.euler["b_air"][0]
         qd[first : first + 4] = 0.5 * rotations.E_of(work["q"][first : first + 4]).T @ omega
         assert np.abs(J @ qd).max(initial=0.0) < 1e-12
     if rows:
@@ -257,17 +257,17 @@ def test_free_directions_change_no_row_and_reactions_have_no_power_in_them(examp
 def test_a_free_direction_is_the_motion_at_unit_rate_of_its_coordinate(example, rng):
     d, system, q = somewhere(example, rng)
     free = free_of(system, d)
-    assert {part for part in free.parts if part} == {part for name, part in system.index if name == "it"}
+    assert {part for part in free.parts if part} == {part for name, part in system.set.index if name == "it"}
     A, r = rotation(d["bodies"]["b"]["pose"]), np.array(d["bodies"]["b"]["pose"]["origin"])
     x = r + A @ d["bodies"]["b"]["markers"]["p"]
     work = system.workspace()
     for i, part in enumerate(free.parts):
         if part:
-            work["q"][:], work["vp"][:] = q, np.arange(system.n) == system.index["it", part]
+            work["q"][:], work["vp"][:] = q, np.arange(system.n) == system.set.index["it", part]
             work["v"][:] = work["vp"]
             work.call(EVALUATE)
             work.call(OBSERVE)
-            v, omega = np.split(system.bodies(system, work)[2][1], 2)
+            v, omega = np.split(system.set.bodies(system, work)[2][1], 2)
             assert_close(np.concatenate([v + np.cross(omega, x), omega]), free.S[0, :, i], 1e-12)
 
 

@@ -113,7 +113,7 @@ def run(model):
 def test_it_moves_alike_in_the_tree_and_closed_by_rows():
     tree, cut = run(built()), run(in_rows())
     assert tree.system.coordinates == ("it.distance", "it.e0", "it.e1", "it.e2", "it.e3")
-    assert cut.system.cut == ("it",) and cut.system.m == 2 + 1
+    assert cut.system.set.tree.cut == ("it",) and cut.system.m == 2 + 1
     assert tree.objectives["reach"] == pytest.approx(cut.objectives["reach"], abs=1e-8)
     assert np.abs(tree.reactions("it")[0] - cut.reactions("it")[0]).max() < 1e-10
     along = tree.reactions("it")[:, :3] @ AXIS

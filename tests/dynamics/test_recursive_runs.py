@@ -114,7 +114,7 @@ def momentum(system, q, v):
     work["q"][:], work["v"][:] = q, v
     work.call(EVALUATE)
     s, total = work["s"], np.zeros(6)
-    for mass in system.tables["masses"]:
+    for mass in system.set.masses:
         B = work["node"][mass["node"]]
         A = B["A"].reshape(3, 3)
         c = B["r"] + A @ (s[mass["com"] : mass["com"] + 3] - s[mass["ref"] : mass["ref"] + 3])

@@ -203,7 +203,7 @@ def test_no_matrix_of_the_size_of_the_tree_is_touched():
 def test_a_body_without_inertia_at_a_leaf_is_singular():
     system = joint(chain(3))
     s = system.s.copy()
-    mass = system.tables["masses"][-1]
+    mass = system.set.masses[-1]
     s[[mass["m"], *range(mass["J"], mass["J"] + 6)]] = 0.0
     recursive = Recursive(system, s)
     with np.errstate(all="ignore"):

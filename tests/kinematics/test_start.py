@@ -50,7 +50,7 @@ def test_the_degree_of_freedom_may_be_a_marker_component():
 def test_angles_keep_their_turns(turns):
     sys = system(FOUR_BAR, [("position: pi/2", f"position: pi/2 + {turns}*2*pi")])
     work = started(sys)
-    assert work["q"][sys.index["JA", "angle"]] == pytest.approx(np.pi / 2 + 2 * np.pi * turns, abs=1e-13)
+    assert work["q"][sys.set.index["JA", "angle"]] == pytest.approx(np.pi / 2 + 2 * np.pi * turns, abs=1e-13)
 
 
 @pytest.mark.parametrize("cut", ["JA", "JB", "JC", "JD"])

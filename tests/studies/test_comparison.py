@@ -126,10 +126,10 @@ def test_tables(model):
     ("options", "said"),
     [
         ({"formulations": ["ali3q"]}, "'ali3q' is no formulation"),
-        ({"formulations": ["udwadia-kalaba"]}, "The formulation 'udwadia-kalaba' is not available"),
+        ({"formulations": ["udwadia-kalaba"]}, "'udwadia-kalaba' is no formulation"),
         ({"integrators": ["rk4", "rk4"]}, "The integrator 'rk4' is named twice"),
         ({"formulations": []}, "No formulation is named"),
-        ({"coordinates": ["natural"]}, "The coordinate set 'natural' is not available"),
+        ({"coordinates": ["natural"]}, "There are no coordinates 'natural'; choose one of joint"),
         ({"body_points": ["centre"]}, "body_point is 'centre'"),
         ({"cut": ["nut"]}, "nut"),
         ({"step": -1.0}, "step"),
