@@ -199,7 +199,7 @@ def test_the_guess_inverts_the_motions(example, base, rng):
     d, system, q = somewhere(example, rng, base)
     assert any(edge.joint == "it" and edge.reversed == (base == "b") for edge in system.set.tree.edges)
     again = joint(Model.from_dict(d))
-    guess = again.guess(again, again.s)
+    guess = again.set.guess(again, again.s)
     for k, _ in system.set.euler.values():
         guess[k : k + 4] *= np.sign(guess[k : k + 4] @ q[k : k + 4])
     assert_close(guess, q, 1e-12)
