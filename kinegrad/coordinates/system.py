@@ -62,6 +62,8 @@ class System:
         Values of the independent parameters.
     body_point : str
         In joint coordinates: the point at which the motion of each body is taken, "origin" or "com".
+    link : callable
+        ``link(which, arrays)`` puts the addresses of all that function `which` of the set runs where it finds them.
     bodies : callable
         ``bodies(system, work)`` gives A, r, V, a of the bodies in the order of the model: orientation and origin of their
         frames, motion about the global origin and its rate, after OBSERVE.
@@ -83,6 +85,7 @@ class System:
     markers: dict[str, int]
     arrays: Callable
     guess: Callable
+    link: Callable
     tree: object
     cut: tuple[str, ...] = ()
     index: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -174,6 +177,7 @@ class Workspace:
         self.arrays["s"][:] = s
         self.arrays["ds"][:] = ds
         self.calls = self._calls()
+        self._linked: set[int] = set()
 
     def _calls(self) -> Calls | None:
         """Functions that are laws of the model, put where kernels find them."""
@@ -262,14 +266,10 @@ class Workspace:
         return addresses([f if k in wanted else None for k, f in enumerate(self.system.functions)])
 
     def _link(self, which: int) -> None:
-        """Put the addresses of the parts that function `which` runs on this model into the context."""
-        from kinegrad.kernels.elements.parts import parts_of
-        from kinegrad.kernels.jit import JIT
-
-        if JIT:
-            for number, function in parts_of(which, self.arrays):
-                if not self.arrays["links"][number]:
-                    self.arrays["links"][number] = function.address
+        """Put the addresses of what function `which` runs on this model into the context."""
+        if which not in self._linked:
+            self.system.link(which, self.arrays)
+            self._linked.add(which)
 
     def call(self, which: int):
         """Run one function of the set from Python."""

@@ -67,7 +67,7 @@ class Lowering:
         self.slots = self.elements.slots
 
     def system(self) -> System:
-        from kinegrad.kernels.joint import com, functions
+        from kinegrad.kernels.joint import com, functions, runs
 
         e = self.elements
         for edge in self.tree.edges:
@@ -103,7 +103,7 @@ class Lowering:
             layout=functions.LAYOUT, tables=tables, sizes=sizes, body_point=self.body_point,
             parameters=self.parameters, slots=slots, rho=self.rho, coordinates=tuple(self.names),
             rows=rows_of(e.row_names[:m], e.implied, n_closures), freedoms=tuple(e.freedoms), objectives=objectives,
-            markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, cut=self.tree.cut, tree=self.tree,
+            markers=dict(e.marker_names), arrays=arrays, guess=initial_guess, link=runs.link, cut=self.tree.cut, tree=self.tree,
             index=dict(self.index), euler=dict(self.euler), bodies=body_motion,
         )  # fmt: skip
         from kinegrad.coordinates.null_rows import without_null_rows
@@ -283,7 +283,8 @@ def arrays(
     system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool
 ) -> dict[str, np.ndarray]:
     """Tables and scratch of a workspace, with columns of the markers for the directions ds; `wanted`: slots of a pullback."""
-    from kinegrad.kernels.elements.layout import N_PARTS
+    from kinegrad.kernels.elements.kinds import empty_stages
+    from kinegrad.kernels.joint.functions import PARTS
     from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE
     from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
 
@@ -330,8 +331,9 @@ def arrays(
         "objective": _records(LAW, tables["objectives"], number),
         "spline": _records(SPLINE, splines, number),
         "times": np.array(tables["times"], "f8"),
-        "count": np.array([sizes["n_rows"], sizes["n_laws"], sizes["gravity"]], np.int64),
-        "links": np.zeros(N_PARTS, np.int64),
+        "count": np.array([sizes["gravity"], sizes["n_rows"], sizes["n_laws"]], np.int64),
+        "stage": empty_stages(),
+        "links": np.zeros(len(PARTS), np.int64),
         "star": np.zeros(1, np.int64),
         "touch": touch,
         "want": want,
