@@ -80,6 +80,10 @@ class CoordinateSet(ABC):
         `wanted`: slots that a pullback has to serve."""
 
     @abstractmethod
+    def link(self, which: int, arrays: dict) -> None:
+        """Put the addresses of all that function `which` runs on a model into the arrays of its context."""
+
+    @abstractmethod
     def guess(self, system: System, s: np.ndarray) -> np.ndarray:
         """q near the poses of the bodies, without what elements own: it chooses the branch of the assembly."""
 

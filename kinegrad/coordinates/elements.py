@@ -290,8 +290,9 @@ class Elements:
 
     # --- rows ---
 
-    def _row(self, name: str, kind: int, i: int, j: int = -1, k: int = -1, comp: int = 0, val: int = 0) -> None:
-        self.rows.append({"type": kind, "i": i, "j": j, "k": k, "comp": comp, "val": val, "row": len(self.row_names)})
+    def _row(self, name: str, kind: int, i=-1, j=-1, k=-1, *, comp: int = 0, n: int = -1, val: int = 0) -> None:
+        operands = {"i": i, "j": j, "k": k, "comp": comp, "n": n, "val": val}
+        self.rows.append({"type": kind, **operands, "row": len(self.row_names)})
         self.row_names.append(name)
 
     def imply(self, *names_: str) -> None:
@@ -315,7 +316,7 @@ class Elements:
         """One row p·p = 1 for the coordinates k to k + 3."""
         from kinegrad.kernels.records import NORM
 
-        self._row(name, NORM, k)
+        self._row(name, NORM, n=k)
 
     def expression_row(self, name: str, formula: Formula, Phi) -> None:
         """One row given by an expression in scalars and time."""
@@ -388,10 +389,10 @@ class Elements:
                     value, wraps = measured(formula, reference.element, reference.part)
                     self.expression_row(name, formula, value)
                 else:
-                    self._row(name, MEASURE, self.coordinate_scalar(k))
+                    self._row(name, MEASURE, n=self.coordinate_scalar(k))
             elif reference.kind == "marker":
                 marker = self.marker(f"{reference.element}.{reference.part}")
-                self._row(name, MEASURE, self.scalar(marker, reference.component))
+                self._row(name, MEASURE, n=self.scalar(marker, reference.component))
             else:
                 formula = self.formula()
                 self.expression_row(name, formula, self.measure(formula, name))
@@ -442,14 +443,14 @@ class Elements:
         if isinstance(start, FloatingStart):
             for i, (c, j) in enumerate(zip("xyz", slides(name), strict=True)):
                 row = len(self.row_names)
-                self._row(f"{name}.{c}", MEASURE, self.coordinate_scalar(j))
+                self._row(f"{name}.{c}", MEASURE, n=self.coordinate_scalar(j))
                 position = s.number(f"{path}.position.{c}", start.position[i])
                 velocity = s.number(f"{path}.velocity.{c}", start.velocity[i])
                 self.freedoms.append(Freedom(f"{name}.{c}", row, position, velocity))
 
     def _euler_freedom(self, name: str, scalar: int, position: int, velocity: int, independent: bool = True) -> None:
         row = len(self.row_names)
-        self._row(name, MEASURE, scalar)
+        self._row(name, MEASURE, n=scalar)
         self.freedoms.append(Freedom(name, row, position, velocity, independent=independent))
 
     def objectives(self) -> dict[str, str]:

@@ -192,6 +192,7 @@ class Workspace:
         self.arrays["s"][:] = s
         self.arrays["ds"][:] = ds
         self.calls = self._calls()
+        self._linked: set[int] = set()
 
     def _calls(self) -> Calls | None:
         """Functions that are laws of the model, put where kernels find them."""
@@ -280,14 +281,10 @@ class Workspace:
         return addresses([f if k in wanted else None for k, f in enumerate(self.system.set.functions)])
 
     def _link(self, which: int) -> None:
-        """Put the addresses of the parts that function `which` runs on this model into the context."""
-        from kinegrad.kernels.elements.parts import parts_of
-        from kinegrad.kernels.jit import JIT
-
-        if JIT:
-            for number, function in parts_of(which, self.arrays):
-                if not self.arrays["links"][number]:
-                    self.arrays["links"][number] = function.address
+        """Put the addresses of what function `which` runs on this model into the context."""
+        if which not in self._linked:
+            self.system.set.link(which, self.arrays)
+            self._linked.add(which)
 
     def call(self, which: int):
         """Run one function of the set from Python."""

@@ -32,8 +32,11 @@ SCALAR = [
 # Spring between two points; slots stiffness, damping, natural length.
 SPRING = [("i", "i8"), ("j", "i8"), ("k", "i8"), ("c", "i8"), ("l0", "i8")]
 
-# Constraint and freedom rows: type, operands, component, number of the row, slot of the constant.
-ROW = [("type", "i8"), ("i", "i8"), ("j", "i8"), ("k", "i8"), ("comp", "i8"), ("row", "i8"), ("val", "i8")]
+# Constraint and freedom rows: type, markers i, j, k or -1, component, scalar or first coordinate n, number of the row, slot
+# of the constant.
+ROW = [
+    ("type", "i8"), ("i", "i8"), ("j", "i8"), ("k", "i8"), ("comp", "i8"), ("n", "i8"), ("row", "i8"), ("val", "i8"),
+]  # fmt: skip
 COINCIDENCE, DOT, DISTANCE, NORM, MEASURE = range(5)
 
 # Expression element (force law, row or objective): inputs (scalars) in0:in1 of the table `ins`, slots sl0:sl1 of the
@@ -48,3 +51,16 @@ LAW = [
 
 # Spline: times t0:t1 of the table `times`, four coefficient slots an interval from `slot` on.
 SPLINE = [("t0", "i8"), ("t1", "i8"), ("slot", "i8")]
+
+# The tables by the names of their arrays.
+RECORDS = {
+    "mk": MARKER,
+    "col": COLUMN,
+    "sc": SCALAR,
+    "spring": SPRING,
+    "row": ROW,
+    "law": LAW,
+    "row_law": LAW,
+    "objective": LAW,
+    "spline": SPLINE,
+}

@@ -17,7 +17,7 @@ Layouts are made in `kinegrad.kernels`, where the fingerprint of the cache sees 
     context = PRODUCTS.context({"q": np.zeros(4), "M": np.zeros((4, 4))})
     run(addresses([evaluate]), context.pointer)        # an entry that does call(functions[0], ctx)
 
-With the compiler switched off, `pointer` is the context itself and an address is the Python function.
+With the compiler switched off, `pointer` is the context itself and an address is the number of a Python function.
 """
 
 from __future__ import annotations
@@ -36,14 +36,9 @@ _WORDS = 4  # an array in the table: its address and up to three extents
 _ALIGNED = 64  # bytes: lanes that lie in two lines of the cache are slow
 
 
-def addresses(functions):
-    """What an entry takes as its table of functions: an int64 array of addresses, or a list of Python functions.
-
-    A missing function is None; it must not be called.
-    """
-    if not JIT:
-        return list(functions)
-    return np.array([0 if f is None else f.address for f in functions], dtype=np.int64)
+def addresses(functions) -> np.ndarray:
+    """What an entry takes as its table of functions; a missing function is None, and must not be called."""
+    return np.array([0 if f is None else address(f) for f in functions], dtype=np.int64)
 
 
 def call_from_python(function, context):
@@ -61,19 +56,73 @@ def bound(function, context):
 if JIT:
     call = intrinsic("call")
 
+    def address(function) -> int:
+        """The number by which `call` finds a function, which is compiled now if need be."""
+        return function.address
+
     def viewer(index, dtype, ndim):
         """A function of a context, for kernels: array number `index`, as a view that owns nothing."""
         return intrinsic("view", index, dtype, ndim, _WORDS)
 
 else:
+    _numbers: dict = {None: 0}  # 0 is no function
+    _functions: list = [None]
 
-    def call(function, ctx):
+    def address(function) -> int:
+        """The number by which `call` finds a function."""
+        if function not in _numbers:
+            _numbers[function] = len(_functions)
+            _functions.append(function)
+        return _numbers[function]
+
+    def call(number, ctx):
         """Run a function on a context."""
-        function(ctx)
+        _functions[number](ctx)
 
     def viewer(index, dtype, ndim):
         """A function of a context: array number `index`."""
         return lambda ctx: ctx.arrays[index]
+
+
+class Parts:
+    """Functions that others of the same owner run by number, through an array of addresses in the context.
+
+    So each is compiled once, and only when it is used.  Every owner, such as a coordinate set, has numbers and an array of its
+    own::
+
+        PARTS = Parts()
+
+        @PARTS.part(COLUMNS)
+        @cfunction
+        def columns(ctx): ...
+
+        @kernel
+        def run_part(ctx, k):
+            call(links(ctx)[k], ctx)
+    """
+
+    def __init__(self):
+        self._functions: dict = {}
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def part(self, number: int):
+        """A decorator: the C function has that number."""
+
+        def decorate(function):
+            if number in self._functions:
+                raise ValueError(f"part {number} exists already")
+            self._functions[number] = function
+            return function
+
+        return decorate
+
+    def link(self, links: np.ndarray, numbers) -> None:
+        """Put the addresses of these parts into the array."""
+        for number in numbers:
+            if not links[number]:
+                links[number] = address(self._functions[number])
 
 
 class Layout:

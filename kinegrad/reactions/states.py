@@ -77,7 +77,7 @@ def expression_rows(system: System, with_freedoms: bool) -> list[ExpressionRow]:
     if with_freedoms:
         for row in tables["rows"]:
             if row["type"] == MEASURE and row["row"] >= m:
-                rows.append(ExpressionRow(free[row["row"]], row["row"], -1, (tables["scalars"][row["i"]],)))
+                rows.append(ExpressionRow(free[row["row"]], row["row"], -1, (tables["scalars"][row["n"]],)))
     return rows
 
 

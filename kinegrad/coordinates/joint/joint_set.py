@@ -70,6 +70,11 @@ class JointSet(CoordinateSet):
 
         return LAYOUT
 
+    def link(self, which: int, arrays: dict) -> None:
+        from kinegrad.kernels.joint.runs import link
+
+        link(which, arrays)
+
     def guess(self, system: System, s: np.ndarray) -> np.ndarray:
         return initial_guess(system, s)
 
@@ -87,7 +92,8 @@ class JointSet(CoordinateSet):
         return A, r - np.einsum("bij,bj->bi", A, back), V, a
 
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
-        from kinegrad.kernels.elements.layout import N_PARTS
+        from kinegrad.kernels.elements.kinds import empty_stages
+        from kinegrad.kernels.joint.functions import PARTS
         from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE
         from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
 
@@ -134,8 +140,9 @@ class JointSet(CoordinateSet):
             "objective": _records(LAW, tables["objectives"], number),
             "spline": _records(SPLINE, splines, number),
             "times": np.array(tables["times"], "f8"),
-            "count": np.array([sizes["n_rows"], sizes["n_laws"], sizes["gravity"]], np.int64),
-            "links": np.zeros(N_PARTS, np.int64),
+            "count": np.array([sizes["gravity"], sizes["n_rows"], sizes["n_laws"]], np.int64),
+            "stage": empty_stages(),
+            "links": np.zeros(len(PARTS), np.int64),
             "star": np.zeros(1, np.int64),
             "touch": touch,
             "want": want,

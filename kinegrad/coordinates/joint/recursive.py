@@ -7,17 +7,10 @@ import functools
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
-from kinegrad.kernels.elements.layout import (
-    LAW_CALL,
-    LAW_FORCES,
-    LAW_LINEAR,
-    N_ROWS,
-    PARTS,
-    ROW_LAW_BIAS,
-    ROW_LAW_VALUES,
-    SPRING_LINEAR,
-)
-from kinegrad.kernels.jit import JIT, record
+from kinegrad.kernels.elements.kinds import link_stages, taking_part
+from kinegrad.kernels.elements.layout import N_ROWS
+from kinegrad.kernels.elements.stages import BIAS, FORCES, LINEAR_FORCES, ROWS
+from kinegrad.kernels.jit import record
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
 from kinegrad.kernels.joint.recursive import (
     ARTICULATED,
@@ -28,7 +21,6 @@ from kinegrad.kernels.joint.recursive import (
     LOAD_DERIVATIVES,
     LOADS,
     LOST,
-    N_SUBS,
     RECURSIVE,
     SUBS,
     TREE_ROW,
@@ -39,7 +31,7 @@ from kinegrad.kernels.joint.recursive_derivatives import forward_derivatives
 from kinegrad.kernels.joint.recursive_rows import CONSTRAINED, factor, rates, solve_four
 from kinegrad.kernels.products import FREEDOMS, STATUS, TIME
 from kinegrad.kernels.records import NORM
-from kinegrad.kernels.table import bound, call_from_python
+from kinegrad.kernels.table import address, addresses, bound, call_from_python
 
 
 def sweep_arrays(work: Workspace) -> dict[str, np.ndarray]:
@@ -55,21 +47,15 @@ def sweep_arrays(work: Workspace) -> dict[str, np.ndarray]:
         "tau": np.zeros(n, number),
         "work": np.zeros((len(nodes), 6 * BLOCK), number),
         "rhs": np.zeros((n, BLOCK), number),
-        "sub": np.zeros(N_SUBS, np.int64),
+        "sub": np.zeros(len(SUBS), np.int64),
         **{name: np.zeros((n, n), number) for name in ("a_q", "a_v", "a_tau")},
     }
 
 
-def linked(arrays, function, subs, parts):
-    """The address of a function, once those that it reaches on this model are in the context."""
-    if not JIT:
-        return function
-    for number in subs:
-        arrays["sub"][number] = SUBS[number].address
-    for name, number in (*parts, ("callback", LAW_CALL)):
-        if len(arrays[name]):
-            arrays["links"][number] = PARTS[number].address
-    return function.address
+def link(arrays, subs, stages) -> None:
+    """Put the addresses of what a function reaches on this model where it finds them, compiled now if need be."""
+    SUBS.link(arrays["sub"], subs)
+    link_stages(arrays, stages)
 
 
 class Recursive:
@@ -141,29 +127,24 @@ class Recursive:
 
     @functools.cached_property
     def _forward(self):
-        return self._linked(forward_dynamics, (), (LOADS,), (("law", LAW_FORCES),))
+        return self._linked(forward_dynamics, (), (LOADS,), (FORCES,))
 
     @functools.cached_property
     def _inverse(self):
-        return self._linked(inverse_dynamics, (), (LOADS,), (("law", LAW_FORCES),))
+        return self._linked(inverse_dynamics, (), (LOADS,), (FORCES,))
 
     @functools.cached_property
     def _derivatives(self):
-        parts = (("law", LAW_FORCES), ("law", LAW_LINEAR), ("spring", SPRING_LINEAR))
-        return self._linked(forward_derivatives, (FORWARD,), (LOADS, LOAD_DERIVATIVES), parts)
+        return self._linked(forward_derivatives, (FORWARD,), (LOADS, LOAD_DERIVATIVES), (FORCES, LINEAR_FORCES))
 
-    def _linked(self, function, always, with_loads, parts):
-        linked(self.arrays, function, always + with_loads * has_loads(self.arrays), parts)
+    def _linked(self, function, always, with_loads, stages):
+        link(self.arrays, always + with_loads * has_loads(self.arrays), stages)
         return bound(function, self._context)
 
 
 def has_loads(arrays) -> bool:
-    """Whether a model has markers or laws that the sweeps must move."""
-    return len(arrays["mk"]) + len(arrays["law"]) > 0
-
-
-def _followed(fn, *more):
-    return np.append(fn, more) if JIT else [*fn, *more]
+    """Whether a model has markers or forces that the sweeps must move."""
+    return len(arrays["mk"]) > 0 or len(taking_part(arrays, FORCES)) > 0
 
 
 class ConstrainedTree:
@@ -186,7 +167,7 @@ class ConstrainedTree:
         k = len(closing)
         self.arrays = sweep_arrays(work) | {
             "closing": closing.astype(np.int64),
-            "norms": np.stack([norms["row"], norms["i"]], axis=1),
+            "norms": np.stack([norms["row"], norms["n"]], axis=1),
             "stab": np.array(stabilisation, float),
             "X": np.zeros((n, k), number),
             "L": np.zeros((k, k), number),
@@ -208,16 +189,16 @@ class ConstrainedTree:
         """The address of the function."""
         arrays = self.arrays
         subs = (FORWARD,) + (LOADS,) * has_loads(arrays) + (CLOSE,) * (len(arrays["closing"]) > 0)
-        parts = (("law", LAW_FORCES), ("row_law", ROW_LAW_VALUES), ("row_law", ROW_LAW_BIAS))
-        return linked(arrays, rates, subs, parts)
+        link(arrays, subs, (FORCES, ROWS, BIAS))
+        return address(rates)
 
     def functions(self, fn):
         """The table of functions `fn` with `rates` behind it, for the time loops."""
-        return _followed(fn, self.rates)
+        return np.append(fn, self.rates)
 
     def derivative_functions(self, fn):
         """The table of functions `fn` with `factor` and `solve_four` behind it, for the sweeps of derivatives."""
-        return _followed(fn, *(f.address if JIT else f for f in (factor, solve_four)))
+        return np.append(fn, addresses((factor, solve_four)))
 
     def evaluate(self) -> int:
         """Status of `rates` at the q, v and time of the workspace."""

@@ -4,13 +4,16 @@ The values y of a function, and their partials by its arguments x, are registers
 slots; tape 2 gives x.  So a tape that wants derivatives has the chain rule in it, and nothing here knows what y is for.
 """
 
-from kinegrad.kernels.elements.layout import ELEMENTS, LAW_CALL, link, part
+from kinegrad.kernels.elements.layout import ELEMENTS
+from kinegrad.kernels.elements.stages import CALLS, Kind, run_stage
 from kinegrad.kernels.jit import JIT, cfunction, intrinsic, kernel
 from kinegrad.kernels.tape import run_tape_at
 
 callback_, call_x_, call_y_, code_, const_, job_, outs_, reg_ = ELEMENTS.viewers(
     *"callback call_x call_y code const job outs reg".split()
 )
+
+KIND = Kind({"callback": ()})
 
 # What is wanted of a function: values; partials too, for a Newton matrix; partials too, for a derivative of the run.
 VALUES, ABOUT, EXACTLY = range(3)
@@ -34,7 +37,7 @@ else:
         ctx.calls.run(number, exact)
 
 
-@part(LAW_CALL)
+@KIND.at(CALLS)
 @cfunction(what="the simulation kernels")
 def call_law(ctx):
     """The registers of a function: y and, if wanted, its partials by rows."""
@@ -66,5 +69,5 @@ def external(ctx, law, k, exact):
     job[OUT] = law["o2"]
     job[FIRST] = k
     job[EXACT] = exact
-    link(ctx, LAW_CALL)
+    run_stage(ctx, CALLS)
     return k + law["nc"] * (1 + law["na"])

@@ -5,15 +5,8 @@ chain to coordinates uses Phid_ud = Phi_u, Phidd_ud = 2 Phid_u, Phidd_udd = Phi_
 """
 
 from kinegrad.kernels.elements.laws import gather, load_registers, run
-from kinegrad.kernels.elements.layout import (
-    ELEMENTS,
-    N_LAWS,
-    ROW_LAW_BIAS,
-    ROW_LAW_LINEAR,
-    ROW_LAW_PULL,
-    ROW_LAW_VALUES,
-    part,
-)
+from kinegrad.kernels.elements.layout import ELEMENTS, N_LAWS
+from kinegrad.kernels.elements.stages import BIAS, LINEAR_ROWS, PULL, ROWS, Kind
 from kinegrad.kernels.jit import cfunction
 from kinegrad.kernels.products import FREEDOMS, OBJECTIVE, TIME
 
@@ -27,8 +20,10 @@ reg_, row_law_, s_, sa_, sc_, slots_, sv_, ya_, yp_, yv_ = ELEMENTS.viewers(
     *"reg row_law s sa sc slots sv ya yp yv".split()
 )
 
+KIND = Kind({"row_law": ()}, count=N_LAWS, scalars=True, works=True)
 
-@part(ROW_LAW_VALUES)
+
+@KIND.at(ROWS)
 @cfunction(what="the simulation kernels")
 def row_values(ctx):
     """Phi, Phi_t, Phi_q of expression rows first to last - 1."""
@@ -55,7 +50,7 @@ def row_values(ctx):
                     J[r, col[c]["k"]] += y * col[c]["xq"][m["comp"]]
 
 
-@part(ROW_LAW_BIAS)
+@KIND.at(BIAS)
 @cfunction(what="the simulation kernels")
 def row_bias(ctx):
     """Phidd of expression rows at the accelerations the scalars have."""
@@ -71,7 +66,7 @@ def row_bias(ctx):
         out[e["row"]] = reg[outs[e["o1"]]]
 
 
-@part(ROW_LAW_LINEAR)
+@KIND.at(LINEAR_ROWS)
 @cfunction(what="the sensitivity kernels")
 def rows_linear(ctx):
     """The part of `rows.linear` for expression rows (LAW-3)."""
@@ -144,7 +139,7 @@ def rows_linear(ctx):
                             Na[idx[a], n + p] += a_ * d * y
 
 
-@part(ROW_LAW_PULL)
+@KIND.at(PULL)
 @cfunction(what="the adjoint kernels")
 def rows_pull(ctx):
     """The part of `rows.pull` for expression rows (LAW-3)."""

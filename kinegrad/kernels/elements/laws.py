@@ -6,7 +6,8 @@ has tape 2: that energy, and the power of what it does besides.
 """
 
 from kinegrad.kernels.elements.callbacks import ABOUT, EXACTLY, VALUES, external
-from kinegrad.kernels.elements.layout import ELEMENTS, LAW_FORCES, LAW_LINEAR, LAW_POWER, LAW_PULL, LAW_STIFFNESS, part
+from kinegrad.kernels.elements.layout import ELEMENTS
+from kinegrad.kernels.elements.stages import ENERGY, FORCES, LINEAR_FORCES, PULL, STIFFNESS, Kind
 from kinegrad.kernels.jit import cfunction, kernel, real
 from kinegrad.kernels.products import OBJECTIVE, TIME, WC, WK
 from kinegrad.kernels.tape import run_tape_at
@@ -18,6 +19,8 @@ energy_, f_, flag_, idx_, ins_, law_, mk_, outs_, par_, pos_ = ELEMENTS.viewers(
 psi_s_, q_, reg_, s_, sc_, slots_, spline_, targets_, times_ = ELEMENTS.viewers(
     *"psi_s q reg s sc slots spline targets times".split()
 )
+
+KIND = Kind({"law": (), "spline": ()}, scalars=True, works=True)
 
 
 @kernel
@@ -88,7 +91,7 @@ def run(code, const, c, e, q, r, k, reg):
     run_tape_at(code, c, e - c, reg, 0)
 
 
-@part(LAW_FORCES)
+@KIND.at(FORCES)
 @cfunction(what="the simulation kernels")
 def forces(ctx):
     """Add the forces: covectors of markers, generalised forces f of coordinates."""
@@ -109,7 +112,7 @@ def forces(ctx):
                 mk[m["marker"]]["f"][m["comp"]] += F
 
 
-@part(LAW_POWER)
+@KIND.at(ENERGY)
 @cfunction(what="the simulation kernels")
 def power(ctx):
     """Power of the forces; of those that store energy (LAW-8) that energy, and the power of the rest."""
@@ -166,7 +169,7 @@ def gather(law, sc, mk, col, ins, wide, pos, idx, U, Ud, Udd):
     return w
 
 
-@part(LAW_STIFFNESS)
+@KIND.at(STIFFNESS)
 @cfunction(what="the simulation kernels")
 def stiffness(ctx):
     """Add the symmetric part of x_qᵀ(wk F_x + wc F_xd) x_q to the lower triangle of K."""
@@ -202,7 +205,7 @@ def spline_change(times, splines, w, t, ds, p):
     return ds[p, c] + x * (ds[p, c + 1] + x * (ds[p, c + 2] + x * ds[p, c + 3]))
 
 
-@part(LAW_LINEAR)
+@KIND.at(LINEAR_FORCES)
 @cfunction(what="the sensitivity kernels")
 def forces_linear(ctx):
     """Add x_qᵀ(F_x x_q + F_xd xd_q) and columns of directions to K, x_qᵀ F_xd x_q to C; covectors f (LAW-2)."""
@@ -253,7 +256,7 @@ def forces_linear(ctx):
                         K[idx[a], n + p] += U[target, a] * x
 
 
-@part(LAW_PULL)
+@KIND.at(PULL)
 @cfunction(what="the adjoint kernels")
 def forces_pull(ctx):
     """mu·R_s of the forces: own slots; duals X, X1 and covectors f of the markers."""

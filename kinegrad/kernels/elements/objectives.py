@@ -5,7 +5,8 @@ Tapes: 0 gives g; 1 gives g, g_u, g_ud, g_udd, g_s.
 
 from kinegrad.kernels.elements.callbacks import EXACTLY, VALUES, external
 from kinegrad.kernels.elements.laws import gather, load_registers, run
-from kinegrad.kernels.elements.layout import ELEMENTS, OBJECTIVE_LINEAR, OBJECTIVE_PULL, OBJECTIVE_VALUES, part
+from kinegrad.kernels.elements.layout import ELEMENTS
+from kinegrad.kernels.elements.stages import LINEAR_OBJECTIVES, OBJECTIVES, PULL, Kind
 from kinegrad.kernels.jit import cfunction
 from kinegrad.kernels.products import OBJECTIVE, TIME, WEIGHT
 
@@ -16,8 +17,10 @@ mk_, objective_, outs_, par_, pos_, psi_s_, q_, reg_, s_, sc_, slots_ = ELEMENTS
     *"mk objective outs par pos psi_s q reg s sc slots".split()
 )
 
+KIND = Kind({"objective": ()}, scalars=True)
 
-@part(OBJECTIVE_VALUES)
+
+@KIND.at(OBJECTIVES)
 @cfunction(what="the simulation kernels")
 def objective_values(ctx):
     """g of every objective."""
@@ -31,7 +34,7 @@ def objective_values(ctx):
         g[e["row"]] = reg[outs[e["o0"]]]
 
 
-@part(OBJECTIVE_LINEAR)
+@KIND.at(LINEAR_OBJECTIVES)
 @cfunction(what="the sensitivity kernels")
 def objectives_linear(ctx):
     """g and its rows by coordinates and directions, velocities, accelerations (LAW-4)."""
@@ -68,7 +71,7 @@ def objectives_linear(ctx):
                 gz[r, n + p] += reg[outs[o + 1 + 3 * n_in + h]] * ds[p, slots[e["sl0"] + h]]
 
 
-@part(OBJECTIVE_PULL)
+@KIND.at(PULL)
 @cfunction(what="the adjoint kernels")
 def objective_pull(ctx):
     """Duals of weight times objective i on the markers, and own slots."""

@@ -3,15 +3,16 @@
 Each is linear or quadratic in markers, so that Phid and Phidd follow from the product rule:
 
     COINCIDENCE  (x_i - x_j)_c                                  DOT         x_i·d - C
-    NORM         p·p - 1, coordinates i to i + 3                DISTANCE    d·d - L²
-    MEASURE      scalar i - C
+    NORM         p·p - 1, coordinates n to n + 3                DISTANCE    d·d - L²
+    MEASURE      scalar n - C
 
 with d = x_j - x_k, or x_j where k is -1, and c the component.  A product is handled through its partner vectors: y with
 ∂Phi/∂x = y.  Columns by coordinates and directions come from the markers (CON-1 to CON-6); rows given by expressions are
-in `laws`.
+in `expression_rows`.
 """
 
-from kinegrad.kernels.elements.layout import ELEMENTS, N_ROWS, ROW_LINEAR, ROW_PULL, part
+from kinegrad.kernels.elements.layout import ELEMENTS, N_ROWS
+from kinegrad.kernels.elements.stages import BIAS, LINEAR_ROWS, PULL, ROWS, Kind
 from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.products import FREEDOMS, OBJECTIVE
 from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, NORM
@@ -20,7 +21,11 @@ from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
 (mk_, sc_, col_, row_, s_, ds_, q_, vp_, ap_, lam_, sv_, sa_, yp_, yv_, ya_, count_, flag_, psi_s_) = ELEMENTS.viewers(
     *"mk sc col row s ds q vp ap lam sv sa yp yv ya count flag psi_s".split()
 )
-(Phi_z_, Phid_z_, Phidd_z_, R_z_, Nv_z_, Na_z_) = ELEMENTS.viewers(*"Phi_z Phid_z Phidd_z R_z Nv_z Na_z".split())
+(Phi_, J_, c_, Phi_z_, Phid_z_, Phidd_z_, R_z_, Nv_z_, Na_z_) = ELEMENTS.viewers(
+    *"Phi J c Phi_z Phid_z Phidd_z R_z Nv_z Na_z".split()
+)
+
+KIND = Kind({"row": ("i", "j", "k")}, count=N_ROWS)
 
 
 @kernel
@@ -91,10 +96,14 @@ def component_row(col, A, g, j, r, J):
         J[r, col[c]["k"]] += g * col[c]["xq"][j]
 
 
-@kernel
-def values(mk, sc, col, rows, last, s, q, Phi, J):
-    """Phi and Phi_q of the first rows of the table (CON-1)."""
-    for i in range(last):
+@KIND.at(ROWS)
+@cfunction(what="the simulation kernels")
+def values(ctx):
+    """Phi and Phi_q of the rows (CON-1); scalars are read by freedom rows alone."""
+    mk, sc, col, rows, s, q, Phi, J = (
+        mk_(ctx), sc_(ctx), col_(ctx), row_(ctx), s_(ctx), q_(ctx), Phi_(ctx), J_(ctx),
+    )  # fmt: skip
+    for i in range(wanted(rows, count_(ctx), flag_(ctx))):
         e = rows[i]
         r = e["row"]
         kind = e["type"]
@@ -107,7 +116,7 @@ def values(mk, sc, col, rows, last, s, q, Phi, J):
             component_row(col, B, -1.0, j, r, J)
         elif kind == NORM:
             t = -1.0 + 0.0 * q[0]
-            for k in range(e["i"], e["i"] + 4):
+            for k in range(e["n"], e["n"] + 4):
                 t += q[k] * q[k]
                 J[r, k] += 2.0 * q[k]
             Phi[r] = t
@@ -125,7 +134,7 @@ def values(mk, sc, col, rows, last, s, q, Phi, J):
             if e["k"] >= 0:
                 product_row(col, mk[e["k"]], -1.0, y, r, J)
         else:
-            m = sc[e["i"]]
+            m = sc[e["n"]]
             Phi[r] = m["u"] - s[e["val"]]
             if m["marker"] < 0:
                 J[r, m["k"]] += 1.0
@@ -133,10 +142,12 @@ def values(mk, sc, col, rows, last, s, q, Phi, J):
                 component_row(col, mk[m["marker"]], 1.0, m["comp"], r, J)
 
 
-@kernel
-def bias(mk, sc, rows, last, v, out):
+@KIND.at(BIAS)
+@cfunction(what="the simulation kernels")
+def bias(ctx):
     """Phidd at the marker accelerations of zero second derivatives of the coordinates (CON-2)."""
-    for i in range(last):
+    mk, sc, rows, v, out = mk_(ctx), sc_(ctx), row_(ctx), vp_(ctx), c_(ctx)
+    for i in range(wanted(rows, count_(ctx), flag_(ctx))):
         e = rows[i]
         r = e["row"]
         kind = e["type"]
@@ -144,7 +155,7 @@ def bias(mk, sc, rows, last, v, out):
             out[r] = mk[e["i"]]["xdd"][e["comp"]] - mk[e["j"]]["xdd"][e["comp"]]
         elif kind == NORM:
             t = 0.0 * v[0]
-            for k in range(e["i"], e["i"] + 4):
+            for k in range(e["n"], e["n"] + 4):
                 t += v[k] * v[k]
             out[r] = 2.0 * t
         elif kind == DISTANCE:
@@ -155,7 +166,7 @@ def bias(mk, sc, rows, last, v, out):
             t = dot(vec(A["xdd"]), x_of(mk, e)) + 2.0 * dot(vec(A["xd"]), xd_of(mk, e))
             out[r] = t + dot(vec(A["x"]), xdd_of(mk, e))
         else:
-            m = sc[e["i"]]
+            m = sc[e["n"]]
             out[r] = 0.0 * v[0] if m["marker"] < 0 else mk[m["marker"]]["xdd"][m["comp"]]
 
 
@@ -212,7 +223,7 @@ def pairs(col, A, B, g, n, l, v, a, K, Nv, Na):
                 Na[j, i] += a * t
 
 
-@part(ROW_LINEAR)
+@KIND.at(LINEAR_ROWS)
 @cfunction(what="the sensitivity kernels")
 def linear(ctx):
     """Phi_z, Phid_z, Phidd_z; covectors of the markers; x_qᵀPhi_xx x_q parts of (Phi_qᵀ sigma)_z (CON-3, CON-4)."""
@@ -229,7 +240,7 @@ def linear(ctx):
             component_linear(col, mk[e["i"]], 1.0, e["comp"], r, l, v, a, J, Pd, Pdd)
             component_linear(col, mk[e["j"]], -1.0, e["comp"], r, l, v, a, J, Pd, Pdd)
         elif kind == NORM:
-            for k in range(e["i"], e["i"] + 4):
+            for k in range(e["n"], e["n"] + 4):
                 J[r, k] += 2.0 * q[k]
                 Pd[r, k] += 2.0 * qd[k]
                 Pdd[r, k] += 2.0 * qdd[k]
@@ -255,7 +266,7 @@ def linear(ctx):
             if e["k"] >= 0:
                 product_linear(col, mk[e["k"]], -1.0, y, yd, ydd, r, l, v, a, J, Pd, Pdd)
         else:
-            m = sc[e["i"]]
+            m = sc[e["n"]]
             if m["marker"] < 0:
                 J[r, m["k"]] += 1.0
             else:
@@ -286,7 +297,7 @@ def product_pull(A, g, y, yd, ydd, ym, yv, ya, l, v, a, p, pv, pa):
     load(A, y, g * l, g * v, g * a)
 
 
-@part(ROW_PULL)
+@KIND.at(PULL)
 @cfunction(what="the adjoint kernels")
 def pull(ctx):
     """Duals of yp·Phi_s + yv·Phid_s + ya·Phidd_s + mu·(Phi_qᵀlam)_s + ... on the markers, and own slots (CON-6)."""
@@ -314,7 +325,7 @@ def pull(ctx):
             if e["k"] >= 0:
                 product_pull(mk[e["k"]], -1.0, y, yd, ydd, ym, y1, y2, l, v, a, p, pv, pa)
         elif kind != NORM:
-            m = sc[e["i"]]
+            m = sc[e["n"]]
             if m["marker"] >= 0:
                 component_pull(mk[m["marker"]], 1.0, m["comp"], l, v, a, p, pv, pa)
         psi_s[e["val"]] -= 2.0 * s[e["val"]] * p if kind == DISTANCE else p

@@ -1,14 +1,26 @@
 """Spring-damper between two points: tension k (l - l0) + c ld along the line between them (SPR-1)."""
 
-from kinegrad.kernels.elements.layout import ELEMENTS, SPRING_LINEAR, SPRING_PULL, part
+import numpy as np
+
+from kinegrad.kernels.elements.layout import ELEMENTS
+from kinegrad.kernels.elements.stages import ENERGY, FORCES, LINEAR_FORCES, PULL, STIFFNESS, Kind
 from kinegrad.kernels.jit import cfunction, kernel, real, sqrt
-from kinegrad.kernels.products import OBJECTIVE
+from kinegrad.kernels.products import OBJECTIVE, STATUS, WC, WK
 from kinegrad.kernels.status import OK, ZERO_LENGTH
 from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
 
-(mk_, col_, spring_, s_, ds_, q_, R_z_, C_, psi_s_, flag_) = ELEMENTS.viewers(
-    *"mk col spring s ds q R_z C psi_s flag".split()
+(mk_, col_, spring_, s_, ds_, q_, R_z_, C_, K_, psi_s_, flag_, par_, idx_, val_, energy_) = ELEMENTS.viewers(
+    *"mk col spring s ds q R_z C K psi_s flag par idx val energy".split()
 )
+
+KIND = Kind({"spring": ("i", "j")}, works=lambda arrays: np.any(arrays["s"][arrays["spring"]["c"]] != 0.0))
+
+
+@KIND.failing(ZERO_LENGTH)
+def shortest(arrays):
+    """The spring that is shortest."""
+    x, spring = arrays["mk"]["x"].real, arrays["spring"]
+    return int(np.argmin(np.linalg.norm(x[spring["i"]] - x[spring["j"]], axis=1)))
 
 
 @kernel
@@ -28,9 +40,11 @@ def state(d, dd, e, s):
     return u, l, ld, N, N / l, mul(c / l, axpy(-ld, u, dd))
 
 
-@kernel
-def forces(mk, spring, s):
+@KIND.at(FORCES)
+@cfunction(what="the simulation kernels")
+def forces(ctx):
     """Covectors f of the markers (f = -Q); ZERO_LENGTH where a spring has lost its direction."""
+    mk, spring, s, flag = mk_(ctx), spring_(ctx), s_(ctx), flag_(ctx)
     for r in range(spring.shape[0]):
         e = spring[r]
         A = mk[e["i"]]
@@ -39,15 +53,19 @@ def forces(mk, spring, s):
         dd = sub(vec(A["xd"]), vec(B["xd"]))
         u, l, ld, N, t, w = state(d, dd, e, s)
         if not real(l) > 0.0 and s[e["l0"]] != 0.0:
-            return ZERO_LENGTH
+            if flag[STATUS] == OK:
+                flag[STATUS] = ZERO_LENGTH
+            return
         inc(A["f"], mul(N, u))
         inc(B["f"], mul(-N, u))
-    return OK
 
 
-@kernel
-def stiffness(mk, col, spring, s, wk, wc, K, idx, val):
+@KIND.at(STIFFNESS)
+@cfunction(what="the simulation kernels")
+def stiffness(ctx):
     """Add the main part of wk K + wc C, (wk k + wc c) row rowᵀ with row = u·(x_q - y_q), to the lower triangle."""
+    mk, col, spring, s, K, idx, val = mk_(ctx), col_(ctx), spring_(ctx), s_(ctx), K_(ctx), idx_(ctx), val_(ctx)
+    wk, wc = par_(ctx)[WK], par_(ctx)[WC]
     for r in range(spring.shape[0]):
         e = spring[r]
         A = mk[e["i"]]
@@ -71,7 +89,7 @@ def stiffness(mk, col, spring, s, wk, wc, K, idx, val):
                     K[idx[a], idx[b]] += t * val[a] * val[b]
 
 
-@part(SPRING_LINEAR)
+@KIND.at(LINEAR_FORCES)
 @cfunction(what="the sensitivity kernels")
 def linear(ctx):
     """R_z += x_qᵀ(F_x x_q + F_xd xd_q) and columns of directions, C += x_qᵀ F_xd x_q, covectors f of markers (SPR-2)."""
@@ -108,7 +126,7 @@ def linear(ctx):
                     K[i, n + q] += z * ((l - s[e["l0"]]) * ds[q, e["k"]] + ld * ds[q, e["c"]] - k * ds[q, e["l0"]])
 
 
-@part(SPRING_PULL)
+@KIND.at(PULL)
 @cfunction(what="the adjoint kernels")
 def pull(ctx):
     """mu·R_s: own slots; duals of x (X) and xds (X1), and covectors f on the markers."""
@@ -137,9 +155,11 @@ def pull(ctx):
         inc(B["f"], mul(-1.0, L))
 
 
-@kernel
-def energy(mk, spring, s):
+@KIND.at(ENERGY)
+@cfunction(what="the simulation kernels")
+def energy(ctx):
     """Energy stored, and power of the dampers (negative)."""
+    mk, spring, s = mk_(ctx), spring_(ctx), s_(ctx)
     stored = 0.0 * s[0]
     power = 0.0 * s[0]
     for r in range(spring.shape[0]):
@@ -150,4 +170,5 @@ def energy(mk, spring, s):
         x = l - s[e["l0"]]
         stored += 0.5 * s[e["k"]] * x * x
         power -= s[e["c"]] * ld * ld
-    return stored, power
+    energy_(ctx)[1] += stored
+    energy_(ctx)[2] += power

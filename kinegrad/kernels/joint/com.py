@@ -5,13 +5,10 @@ so M and f keep their digits wherever the mechanism stands.  Nodes without a mas
 rows and all derivatives are those of the other functions: both evaluations compute the same M and f.
 """
 
-from kinegrad.kernels.elements.laws import scalar_values
-from kinegrad.kernels.elements.layout import AT_POSITIONS, GRAVITY, LAW_FORCES, LAW_STIFFNESS, link
-from kinegrad.kernels.elements.springs import forces as spring_forces
-from kinegrad.kernels.elements.springs import stiffness as spring_stiffness
+from kinegrad.kernels.elements.layout import GRAVITY
 from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.joint import functions
-from kinegrad.kernels.joint.functions import LAYOUT, base, clear, clear_covectors
+from kinegrad.kernels.joint.functions import AT_POSITIONS, LAYOUT, base, clear_covectors, forces, run_part, tangent
 from kinegrad.kernels.joint.inertia import (
     add10,
     dot6,
@@ -26,7 +23,7 @@ from kinegrad.kernels.joint.inertia import (
 from kinegrad.kernels.joint.markers import marker_rates
 from kinegrad.kernels.joint.motion import dot4, four, positions, velocities
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE
-from kinegrad.kernels.products import AT_POSITION, STATUS, WC, WK
+from kinegrad.kernels.products import AT_POSITION
 from kinegrad.kernels.vec3 import (
     add,
     axpy,
@@ -46,10 +43,7 @@ from kinegrad.kernels.vec3 import (
 )  # fmt: skip
 
 node_, coord_, mass_, zero_, centred_, screw_ = LAYOUT.viewers(*"node coord mass zero centred centred_b".split())
-mk_, col_, sc_, spring_, law_, count_, idx_, val_, par_, flag_ = LAYOUT.viewers(
-    *"mk col sc spring law count idx val par flag".split()
-)
-s_, q_, v_, f_, M_, K_ = LAYOUT.viewers(*"s q v f M K".split())
+mk_, count_, flag_, s_, q_, v_, f_, M_ = LAYOUT.viewers(*"mk count flag s q v f M".split())
 
 
 @kernel
@@ -183,13 +177,10 @@ def centred_accumulate(node, centred, screw, M, f):
 def evaluate(ctx):
     """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
     node, coord, mass, mk, s, q, v = node_(ctx), coord_(ctx), mass_(ctx), mk_(ctx), s_(ctx), q_(ctx), v_(ctx)
-    par, flag, spring, f, K, centred, screw = (
-        par_(ctx), flag_(ctx), spring_(ctx), f_(ctx), K_(ctx), centred_(ctx), screw_(ctx),
-    )  # fmt: skip
-    gravity = count_(ctx)[GRAVITY]
-    if not flag[AT_POSITION]:
+    f, centred, screw, gravity = f_(ctx), centred_(ctx), screw_(ctx), count_(ctx)[GRAVITY]
+    if not flag_(ctx)[AT_POSITION]:
         positions(node, coord, s, q)
-        link(ctx, AT_POSITIONS)
+        run_part(ctx, AT_POSITIONS)
     base(node, s, gravity, True)
     velocities(node, coord, q, v, zero_(ctx))  # the markers and ENERGY read these
     marker_rates(node, mk)
@@ -199,18 +190,10 @@ def evaluate(ctx):
     clear_covectors(mk)
     for i in range(f.shape[0]):
         f[i] = 0.0
-    flag[STATUS] = spring_forces(mk, spring, s)
-    with_laws = law_(ctx).shape[0] > 0
-    if with_laws:
-        scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
-        link(ctx, LAW_FORCES)
+    forces(ctx, mk, q, v)
     centred_wrenches(node, mk, centred, s)
     centred_accumulate(node, centred, screw, M_(ctx), f)
-    if par[WK] != 0.0:
-        clear(K)
-        spring_stiffness(mk, col_(ctx), spring, s, par[WK], par[WC], K, idx_(ctx), val_(ctx))
-        if with_laws:
-            link(ctx, LAW_STIFFNESS)
+    tangent(ctx)
 
 
 FUNCTIONS = (evaluate, *functions.FUNCTIONS[1:])

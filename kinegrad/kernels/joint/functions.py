@@ -1,42 +1,24 @@
-"""The seven functions of the joint set, as C functions of a context; what elements contribute comes through parts.
+"""The seven functions of the joint set, as C functions of a context; what elements contribute comes by stages.
 
 Motions are taken about the global origin; `com` has another EVALUATE.
 """
 
-from kinegrad.kernels.elements import expression_rows, laws, objectives  # noqa: F401 (their parts)
 from kinegrad.kernels.elements.laws import scalar_values
-from kinegrad.kernels.elements.layout import (
-    AT_POSITIONS,
-    DIRECTION_COLUMNS,
-    DIRECTION_PRODUCTS,
-    ELEMENTS,
-    GRAVITY,
-    INERTIA_PRODUCTS,
-    LAW_FORCES,
-    LAW_LINEAR,
-    LAW_POWER,
-    LAW_PULL,
-    LAW_STIFFNESS,
-    OBJECTIVE_LINEAR,
-    OBJECTIVE_PULL,
-    OBJECTIVE_VALUES,
-    ROW_LAW_BIAS,
-    ROW_LAW_LINEAR,
-    ROW_LAW_PULL,
-    ROW_LAW_VALUES,
-    ROW_LINEAR,
-    ROW_PULL,
-    SPRING_LINEAR,
-    SPRING_PULL,
-    link,
-    part,
+from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
+from kinegrad.kernels.elements.stages import (
+    BIAS,
+    ENERGY,
+    FORCES,
+    LINEAR_FORCES,
+    LINEAR_OBJECTIVES,
+    LINEAR_ROWS,
+    OBJECTIVES,
+    PULL,
+    ROWS,
+    STIFFNESS,
+    reads_scalars,
+    run_stage,
 )  # fmt: skip
-from kinegrad.kernels.elements.rows import bias as row_bias
-from kinegrad.kernels.elements.rows import values as row_values
-from kinegrad.kernels.elements.rows import wanted
-from kinegrad.kernels.elements.springs import energy as spring_energy
-from kinegrad.kernels.elements.springs import forces as spring_forces
-from kinegrad.kernels.elements.springs import stiffness as spring_stiffness
 from kinegrad.kernels.jit import cfunction, kernel, record
 from kinegrad.kernels.joint.directions import (
     direction_columns,
@@ -65,26 +47,36 @@ from kinegrad.kernels.joint.markers import (
 from kinegrad.kernels.joint.motion import accelerations, field, positions, velocities
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
 from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, GEOMETRY, MARKERS, MASS, NODE
-from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WC, WK
+from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WK
+from kinegrad.kernels.status import OK
+from kinegrad.kernels.table import Parts, call
 from kinegrad.kernels.vec3 import add, cross, dot, mat, mv, six, vec_at, vm
 
 LAYOUT = ELEMENTS.extend(
     [("node", record(NODE), 1), ("coord", record(COORDINATE), 1), ("mass", record(MASS), 1)]
     + [("touch", "i8", 2), ("want", "i8", 1), ("zero", "f8", 1), ("star", "i8", 1)]
-    + [("centred", record(CENTRED), 1), ("centred_b", record(CENTRED_SCREW), 1)]
+    + [("centred", record(CENTRED), 1), ("centred_b", record(CENTRED_SCREW), 1), ("links", "i8", 1)]
 )
-node_, coord_, mass_, touch_, want_, zero_, star_ = LAYOUT.viewers(
-    "node", "coord", "mass", "touch", "want", "zero", "star"
+node_, coord_, mass_, touch_, want_, zero_, star_, links_ = LAYOUT.viewers(
+    *"node coord mass touch want zero star links".split()
 )
-mk_, col_, sc_, spring_, row_, law_, row_law_ = LAYOUT.viewers("mk", "col", "sc", "spring", "row", "law", "row_law")
-objective_, count_, idx_, val_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
-    *"objective count idx val par flag s ds psi_s energy".split()
+mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
+    *"mk col sc count par flag s ds psi_s energy".split()
 )
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
-lam_, Phi_, Phi_t_, c_, M_, K_, C_, J_ = LAYOUT.viewers(*"lam Phi Phi_t c M K C J".split())
+lam_, Phi_t_, M_, K_, C_, J_ = LAYOUT.viewers(*"lam Phi_t M K C J".split())
 R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_ = LAYOUT.viewers(
     *"R_z Nv_z Na_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
 )
+
+AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
+PARTS = Parts()
+
+
+@kernel
+def run_part(ctx, k):
+    """Run a part of the set."""
+    call(links_(ctx)[k], ctx)
 
 
 @kernel
@@ -118,69 +110,74 @@ def base(node, s, gravity, on):
 def position(ctx):
     """Positions of nodes and markers with their columns, and Phi, Phi_t, Phi_q."""
     positions(node_(ctx), coord_(ctx), s_(ctx), q_(ctx))
-    link(ctx, AT_POSITIONS)
+    run_part(ctx, AT_POSITIONS)
 
 
-@part(AT_POSITIONS)
+@PARTS.part(AT_POSITIONS)
 @cfunction(what="the simulation kernels")
 def at_positions(ctx):
     """Positions of markers with their columns, and Phi, Phi_t, Phi_q, at the positions of the nodes."""
     node, coord, mk, col, sc, s, q = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
-    flag, row, J, Phi_t = flag_(ctx), row_(ctx), J_(ctx), Phi_t_(ctx)
+    J, Phi_t = J_(ctx), Phi_t_(ctx)
     marker_positions(node, mk, s)
     first_columns(coord, mk, col)
     clear(J)
     for i in range(Phi_t.shape[0]):
         Phi_t[i] = 0.0
-    with_laws = row_law_(ctx).shape[0] > 0
-    if with_laws or flag[FREEDOMS]:
+    if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
         scalar_values(sc, mk, q, zero_(ctx), zero_(ctx))
-    row_values(mk, sc, col, row, wanted(row, count_(ctx), flag), s, q, Phi_(ctx), J)
-    if with_laws:
-        link(ctx, ROW_LAW_VALUES)
+    run_stage(ctx, ROWS)
+
+
+@kernel
+def forces(ctx, mk, q, v):
+    """The stage FORCES at (q, v), and its status."""
+    flag_(ctx)[STATUS] = OK
+    if reads_scalars(ctx, FORCES):
+        scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
+    run_stage(ctx, FORCES)
+
+
+@kernel
+def tangent(ctx):
+    """The stage STIFFNESS, if a tangent is wanted."""
+    if par_(ctx)[WK] != 0.0:
+        clear(K_(ctx))
+        run_stage(ctx, STIFFNESS)
 
 
 @cfunction(what="the simulation kernels")
 def evaluate(ctx):
     """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
     node, coord, mk, s, q, v = node_(ctx), coord_(ctx), mk_(ctx), s_(ctx), q_(ctx), v_(ctx)
-    par, flag, spring, f, K = par_(ctx), flag_(ctx), spring_(ctx), f_(ctx), K_(ctx)
+    flag, f = flag_(ctx), f_(ctx)
     base(node, s, count_(ctx)[GRAVITY], True)
     if flag[AT_POSITION]:
         velocities(node, coord, q, v, zero_(ctx))
         body_forces(node, mass_(ctx), s)
     else:
         moving_bodies(node, coord, mass_(ctx), s, q, v, zero_(ctx))
-        link(ctx, AT_POSITIONS)
+        run_part(ctx, AT_POSITIONS)
     marker_rates(node, mk)
     clear_covectors(mk)
     for i in range(f.shape[0]):
         f[i] = 0.0
-    flag[STATUS] = spring_forces(mk, spring, s)
-    with_laws = law_(ctx).shape[0] > 0
-    if with_laws:
-        scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
-        link(ctx, LAW_FORCES)
+    forces(ctx, mk, q, v)
     wrenches(node, mk)
     accumulate(node, coord, M_(ctx), f)
-    if par[WK] != 0.0:
-        clear(K)
-        spring_stiffness(mk, col_(ctx), spring, s, par[WK], par[WC], K, idx_(ctx), val_(ctx))
-        if with_laws:
-            link(ctx, LAW_STIFFNESS)
+    tangent(ctx)
 
 
 @cfunction(what="the simulation kernels")
 def bias(ctx):
     """c = Phidd(q, vp, 0) at the q of the last evaluate."""
-    node, mk, sc, row, vp = node_(ctx), mk_(ctx), sc_(ctx), row_(ctx), vp_(ctx)
+    node, mk, vp = node_(ctx), mk_(ctx), vp_(ctx)
     base(node, s_(ctx), count_(ctx)[GRAVITY], False)
     velocities(node, coord_(ctx), q_(ctx), vp, zero_(ctx))
     marker_rates(node, mk)
-    row_bias(mk, sc, row, wanted(row, count_(ctx), flag_(ctx)), vp, c_(ctx))
-    if row_law_(ctx).shape[0] > 0:
-        scalar_values(sc, mk, q_(ctx), vp, zero_(ctx))
-        link(ctx, ROW_LAW_BIAS)
+    if reads_scalars(ctx, BIAS):
+        scalar_values(sc_(ctx), mk, q_(ctx), vp, zero_(ctx))
+    run_stage(ctx, BIAS)
 
 
 @cfunction(what="the simulation kernels")
@@ -190,9 +187,9 @@ def observe(ctx):
     base(node, s_(ctx), count_(ctx)[GRAVITY], False)
     velocities(node, coord_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
     marker_rates(node, mk)
-    if objective_(ctx).shape[0] > 0:
+    if reads_scalars(ctx, OBJECTIVES):
         scalar_values(sc_(ctx), mk, q_(ctx), vp_(ctx), ap_(ctx))
-        link(ctx, OBJECTIVE_VALUES)
+    run_stage(ctx, OBJECTIVES)
 
 
 @kernel
@@ -241,25 +238,18 @@ def linearise(ctx):
             keep(node, mk, sc)
         rate_columns(coord, mk, col, context == 1)
         if ds_(ctx).shape[0] > 0:
-            link(ctx, DIRECTION_COLUMNS)
+            run_part(ctx, DIRECTION_COLUMNS)
         if context == 0:
-            link(ctx, INERTIA_PRODUCTS)
-            if spring_(ctx).shape[0] > 0:
-                link(ctx, SPRING_LINEAR)
-            if law_(ctx).shape[0] > 0:
-                link(ctx, LAW_LINEAR)
-    if row_(ctx).shape[0] > 0:
-        link(ctx, ROW_LINEAR)
-    if row_law_(ctx).shape[0] > 0:
-        link(ctx, ROW_LAW_LINEAR)
-    if objective_(ctx).shape[0] > 0:
-        link(ctx, OBJECTIVE_LINEAR)
+            run_part(ctx, INERTIA_PRODUCTS)
+            run_stage(ctx, LINEAR_FORCES)
+    run_stage(ctx, LINEAR_ROWS)
+    run_stage(ctx, LINEAR_OBJECTIVES)
     curvature(node, coord, mk, q, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
     if ds_(ctx).shape[0] > 0:
-        link(ctx, DIRECTION_PRODUCTS)
+        run_part(ctx, DIRECTION_PRODUCTS)
 
 
-@part(INERTIA_PRODUCTS)
+@PARTS.part(INERTIA_PRODUCTS)
 @cfunction(what="the sensitivity kernels")
 def inertia_products(ctx):
     """What the bodies give to M, R_z, C, Nv_z, Na_z."""
@@ -269,7 +259,7 @@ def inertia_products(ctx):
     inertia_linear(node, coord, q, M_(ctx), R_z_(ctx), C_(ctx), Nv_z_(ctx), Na_z_(ctx))
 
 
-@part(DIRECTION_COLUMNS)
+@PARTS.part(DIRECTION_COLUMNS)
 @cfunction(what="the sensitivity kernels")
 def columns_of_directions(ctx):
     """Columns of the markers under every direction, in the context at hand."""
@@ -281,7 +271,7 @@ def columns_of_directions(ctx):
             direction_columns(node, mk_(ctx), col_(ctx), ds[p], touch[p], q_(ctx).shape[0] + p, star == 0)
 
 
-@part(DIRECTION_PRODUCTS)
+@PARTS.part(DIRECTION_PRODUCTS)
 @cfunction(what="the sensitivity kernels")
 def products_of_directions(ctx):
     """Columns of R_z, Nv_z, Na_z under every direction, beyond what elements gave."""
@@ -304,26 +294,17 @@ def pullback(ctx):
     psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     motions(node, coord_(ctx), want_(ctx), mu, eta_v, eta_a)
     marker_motions(node, mk, sc, mu, eta_v, eta_a)
-    if spring_(ctx).shape[0] > 0:
-        link(ctx, SPRING_PULL)
-    if law_(ctx).shape[0] > 0:
-        link(ctx, LAW_PULL)
-    if row_(ctx).shape[0] > 0:
-        link(ctx, ROW_PULL)
-    if row_law_(ctx).shape[0] > 0:
-        link(ctx, ROW_LAW_PULL)
-    if objective_(ctx).shape[0] > 0:
-        link(ctx, OBJECTIVE_PULL)
+    run_stage(ctx, PULL)
     marker_slots(node, mk, want_(ctx), psi_s)
     node_slots(node, mass_(ctx), s_(ctx), q_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)
 
 
 @cfunction(what="the simulation kernels")
 def energy(ctx):
-    """Kinetic energy, potential of weight and springs, and the power of all else, after evaluate."""
+    """Kinetic energy, potential of weight and elements, and the power of all else, after evaluate."""
     node, mass, s, out = node_(ctx), mass_(ctx), s_(ctx), energy_(ctx)
     lam, Phi_t = lam_(ctx), Phi_t_(ctx)
-    kinetic, potential = 0.0 * s[0], 0.0 * s[0]
+    kinetic, potential, power = 0.0 * s[0], 0.0 * s[0], 0.0 * s[0]
     g = vec_at(s, count_(ctx)[GRAVITY])
     for i in range(1, node.shape[0]):
         B = node[i]
@@ -335,14 +316,12 @@ def energy(ctx):
             d = add(v, cross(o, c))
             kinetic += 0.5 * (s[M["m"]] * dot(d, d) + dot(w, mv(tensor(s, M["J"]), w)))
             potential -= s[M["m"]] * dot(g, c)
-    stored, power = spring_energy(mk_(ctx), spring_(ctx), s)
     for i in range(Phi_t.shape[0]):
         power += lam[i] * Phi_t[i]
     out[0] = kinetic
-    out[1] = potential + stored
+    out[1] = potential
     out[2] = power
-    if law_(ctx).shape[0] > 0:
-        link(ctx, LAW_POWER)
+    run_stage(ctx, ENERGY)
 
 
 FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)

@@ -5,11 +5,10 @@ from the parent's point to it.  A joint with Euler parameters is a ball joint: i
 p̈ with p·p̈ = -ṗ·ṗ (REC-5).  Closure rows play no part.
 """
 
-from kinegrad.kernels.elements.laws import scalar_values
-from kinegrad.kernels.elements.layout import GRAVITY, LAW_FORCES, link
-from kinegrad.kernels.elements.springs import forces as spring_forces
-from kinegrad.kernels.jit import JIT, cfunction, cos, kernel, real, record, sin
-from kinegrad.kernels.joint.functions import LAYOUT, base, clear_covectors
+from kinegrad.kernels.elements.layout import GRAVITY
+from kinegrad.kernels.elements.stages import FORCES, is_empty
+from kinegrad.kernels.jit import cfunction, cos, kernel, real, record, sin
+from kinegrad.kernels.joint.functions import LAYOUT, base, clear_covectors, forces
 from kinegrad.kernels.joint.inertia import moments_of, momentum, tensor
 from kinegrad.kernels.joint.markers import marker_positions, marker_rates
 from kinegrad.kernels.joint.motion import dot4, e_column, euler_rotation, four, mat_at, positions, velocities
@@ -17,7 +16,7 @@ from kinegrad.kernels.joint.records import EULER, RIGID, SCREW, SLIDE, TURN
 from kinegrad.kernels.products import STATUS
 from kinegrad.kernels.status import OK, SINGULAR
 from kinegrad.kernels.sym3 import less_mmt, less_square, put_sym, smv, sym, sym_inverse
-from kinegrad.kernels.table import call
+from kinegrad.kernels.table import Parts, call
 from kinegrad.kernels.vec3 import (
     add,
     axpy,
@@ -65,39 +64,20 @@ RECURSIVE = LAYOUT.extend(
     + [("a_q", "f8", 2), ("a_v", "f8", 2), ("a_tau", "f8", 2), ("work", "f8", 2), ("rhs", "f8", 2), ("sub", "i8", 1)]
 )
 art_, tau_, sub_ = RECURSIVE.viewers("art", "tau", "sub")
-node_, coord_, mass_, mk_, sc_, spring_, law_ = RECURSIVE.viewers(*"node coord mass mk sc spring law".split())
+node_, coord_, mass_, mk_, sc_ = RECURSIVE.viewers(*"node coord mass mk sc".split())
 q_, v_, a_, f_, s_, zero_, count_, flag_, par_ = RECURSIVE.viewers(*"q v a f s zero count flag par".split())
 
 LOST = 2.0**-49  # an inertia about an axis that is this small beside the others has lost all digits
 
 FORWARD, LOADS, LOAD_DERIVATIVES, CLOSE = range(4)
-N_SUBS = 4
-SUBS = {}
+SUBS = Parts()
 """The functions reached through `sub`, by number."""
 
 
-def sub_function(number: int):
-    """A decorator: the C function is number `number` of `sub`."""
-
-    def decorate(function):
-        SUBS[number] = function
-        return function
-
-    return decorate
-
-
-if JIT:
-
-    @kernel
-    def run_sub(ctx, k):
-        """Run function k of `sub`."""
-        call(sub_(ctx)[k], ctx)
-
-else:
-
-    def run_sub(ctx, k):
-        """Run function k of `sub`."""
-        SUBS[k](ctx)
+@kernel
+def run_sub(ctx, k):
+    """Run function k of `sub`."""
+    call(sub_(ctx)[k], ctx)
 
 
 # --- sweeps ----------------------------------------------------------------------------------------------------------
@@ -419,21 +399,18 @@ def marker_wrenches(art, mk):
                 inc6(B["Z"], (0.0, 0.0, 0.0), cross(vec(m["x"]), f))
 
 
-@sub_function(LOADS)
+@SUBS.part(LOADS)
 @cfunction(what="recursive dynamics")
 def loads(ctx):
     """Forces of the elements at (q, v), to f and to the wrenches Z; moves nodes and markers as EVALUATE does."""
-    node, coord, mk, sc, s, q, v = node_(ctx), coord_(ctx), mk_(ctx), sc_(ctx), s_(ctx), q_(ctx), v_(ctx)
+    node, coord, mk, s, q, v = node_(ctx), coord_(ctx), mk_(ctx), s_(ctx), q_(ctx), v_(ctx)
     positions(node, coord, s, q)
     base(node, s, count_(ctx)[GRAVITY], True)
     velocities(node, coord, q, v, zero_(ctx))
     marker_positions(node, mk, s)
     marker_rates(node, mk)
     clear_covectors(mk)
-    flag_(ctx)[STATUS] = spring_forces(mk, spring_(ctx), s)
-    if law_(ctx).shape[0] > 0:
-        scalar_values(sc, mk, q, v, zero_(ctx))
-        link(ctx, LAW_FORCES)
+    forces(ctx, mk, q, v)
     marker_wrenches(art_(ctx), mk)
 
 
@@ -449,11 +426,11 @@ def begin(ctx):
     motion(art, mass_(ctx), s, q_(ctx), v_(ctx))
     for k in range(f.shape[0]):
         f[k] = 0.0
-    if mk_(ctx).shape[0] > 0 or law_(ctx).shape[0] > 0:
+    if mk_(ctx).shape[0] > 0 or not is_empty(ctx, FORCES):
         run_sub(ctx, LOADS)
 
 
-@sub_function(FORWARD)
+@SUBS.part(FORWARD)
 @cfunction(what="recursive dynamics")
 def forward_dynamics(ctx):
     """a of the open tree under the forces of the elements and tau, at (q, v)."""

@@ -6,7 +6,8 @@ its inverse is applied to blocks of columns by the sweeps of the forward dynamic
 """
 
 from kinegrad.kernels.elements.laws import scalar_values
-from kinegrad.kernels.elements.layout import GRAVITY, LAW_LINEAR, SPRING_LINEAR, link
+from kinegrad.kernels.elements.layout import GRAVITY
+from kinegrad.kernels.elements.stages import FORCES, LINEAR_FORCES, is_empty, run_stage
 from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.joint.functions import base, clear, clear_covectors
 from kinegrad.kernels.joint.inertia import add10, dot6, get10, momentum, put10, shifted_moments
@@ -18,18 +19,17 @@ from kinegrad.kernels.joint.recursive import (
     FORWARD,
     LOAD_DERIVATIVES,
     RECURSIVE,
+    SUBS,
     a_,
     art_,
     by_four,
     count_,
     f_,
-    law_,
     mk_,
     q_,
     run_sub,
     s_,
     sc_,
-    sub_function,
     tau_,
     v_,
 )  # fmt: skip
@@ -58,9 +58,7 @@ from kinegrad.kernels.vec3 import (
 )  # fmt: skip
 
 screw_, a_q_, a_v_, a_tau_, work_, rhs_ = RECURSIVE.viewers(*"screw a_q a_v a_tau work rhs".split())
-node_, coord_, col_, spring_, R_z_, C_, Nv_z_, Na_z_ = RECURSIVE.viewers(
-    *"node coord col spring R_z C Nv_z Na_z".split()
-)
+node_, coord_, col_, R_z_, C_, Nv_z_, Na_z_ = RECURSIVE.viewers(*"node coord col R_z C Nv_z Na_z".split())
 
 
 @kernel
@@ -380,7 +378,7 @@ def invert(art, coord, A, Y, W):
 # --- functions of a context ------------------------------------------------------------------------------------------
 
 
-@sub_function(LOAD_DERIVATIVES)
+@SUBS.part(LOAD_DERIVATIVES)
 @cfunction(what="derivatives of recursive dynamics")
 def load_derivatives(ctx):
     """Subtracts what the forces of the elements give to (M a + f)_q from a_q and to f_v from a_v."""
@@ -397,10 +395,7 @@ def load_derivatives(ctx):
     marker_rates(node, mk)
     rate_columns(coord, mk, col, False)
     scalar_values(sc, mk, q, v_(ctx), a_(ctx))
-    if spring_(ctx).shape[0] > 0:
-        link(ctx, SPRING_LINEAR)
-    if law_(ctx).shape[0] > 0:
-        link(ctx, LAW_LINEAR)
+    run_stage(ctx, LINEAR_FORCES)
     curvature(node, coord, mk, q, K, Nv_z_(ctx), Na_z_(ctx))
     for i in range(a_q.shape[0]):
         for j in range(a_q.shape[0]):
@@ -420,7 +415,7 @@ def forward_derivatives(ctx):
     composites(art)
     pairs(art, screw, a_q, a_v)
     euler_terms(art, q, tau_(ctx), f_(ctx), a_q)
-    if mk_(ctx).shape[0] > 0 or law_(ctx).shape[0] > 0:
+    if mk_(ctx).shape[0] > 0 or not is_empty(ctx, FORCES):
         run_sub(ctx, LOAD_DERIVATIVES)
     solve_columns(art, a_q, rhs, work)
     solve_columns(art, a_v, rhs, work)

@@ -25,10 +25,8 @@ from kinegrad.kernels.constrained import (
     settled,
 )
 from kinegrad.kernels.elements.laws import scalar_values
-from kinegrad.kernels.elements.layout import GRAVITY, ROW_LAW_BIAS, ROW_LAW_VALUES, link
-from kinegrad.kernels.elements.rows import bias as row_bias
-from kinegrad.kernels.elements.rows import values as row_values
-from kinegrad.kernels.elements.rows import wanted
+from kinegrad.kernels.elements.layout import GRAVITY
+from kinegrad.kernels.elements.stages import BIAS, ROWS, reads_scalars, run_stage
 from kinegrad.kernels.jit import cfunction, kernel, real
 from kinegrad.kernels.joint.functions import base
 from kinegrad.kernels.joint.markers import first_columns, marker_rates
@@ -38,6 +36,7 @@ from kinegrad.kernels.joint.recursive import (
     CLOSE,
     FORWARD,
     RECURSIVE,
+    SUBS,
     a_,
     art_,
     articulate,
@@ -53,14 +52,13 @@ from kinegrad.kernels.joint.recursive import (
     run_sub,
     s_,
     sc_,
-    sub_function,
     v_,
     zero_,
 )  # fmt: skip
 from kinegrad.kernels.joint.recursive_derivatives import ground_to_leaves, leaves_to_ground
 from kinegrad.kernels.lanes import WIDTH
 from kinegrad.kernels.linalg import ldlt, ldlt_solve, ldlt_solve4
-from kinegrad.kernels.products import STATUS
+from kinegrad.kernels.products import FREEDOMS, STATUS
 from kinegrad.kernels.status import LOST_RANK, NOT_FINITE, OK
 
 # closing: numbers of the rows that the sweeps do not hold; norms: row and first coordinate of those that they do;
@@ -75,7 +73,7 @@ closing_, norms_, stab_, X_, L_, pivot_, gap_, bias_ = CONSTRAINED.viewers(
     *"closing norms stab X L pivot gap bias".split()
 )
 right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
-work_, rhs_, col_, row_, row_law_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col row row_law vp ap".split())
+work_, rhs_, col_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col vp ap".split())
 lam_, Phi_, Phi_t_, c_, J_, Phi_z_, ease_, sizes_, reach_ = CONSTRAINED.viewers(
     *"lam Phi Phi_t c J Phi_z ease sizes reach".split()
 )
@@ -99,24 +97,24 @@ def hold_norms(norms, q, v, f, stab, a, lam):
 @kernel
 def evaluate_rows(ctx):
     """Phi, Phi_t, Phi_q and c of the constraint rows at (q, v), where `forward_dynamics` has moved nodes and markers."""
-    node, coord, mk, sc, row, q, v = node_(ctx), coord_(ctx), mk_(ctx), sc_(ctx), row_(ctx), q_(ctx), v_(ctx)
-    J, Phi_t, last = J_(ctx), Phi_t_(ctx), wanted(row_(ctx), count_(ctx), flag_(ctx))
+    node, coord, mk, sc, q, v, vp = node_(ctx), coord_(ctx), mk_(ctx), sc_(ctx), q_(ctx), v_(ctx), vp_(ctx)
+    J, Phi_t = J_(ctx), Phi_t_(ctx)
     first_columns(coord, mk, col_(ctx))
     for l in range(closing_(ctx).shape[0] + norms_(ctx).shape[0]):
         Phi_t[l] = 0.0
         for k in range(q.shape[0]):
             J[l, k] = 0.0
-    scalar_values(sc, mk, q, zero_(ctx), zero_(ctx))
-    row_values(mk, sc, col_(ctx), row, last, s_(ctx), q, Phi_(ctx), J)
-    if row_law_(ctx).shape[0] > 0:
-        link(ctx, ROW_LAW_VALUES)
+    if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
+        scalar_values(sc, mk, q, zero_(ctx), zero_(ctx))
+    run_stage(ctx, ROWS)
     base(node, s_(ctx), count_(ctx)[GRAVITY], False)
     velocities(node, coord, q, v, zero_(ctx))
     marker_rates(node, mk)
-    row_bias(mk, sc, row, last, v, c_(ctx))
-    if row_law_(ctx).shape[0] > 0:
+    for k in range(v.shape[0]):
+        vp[k] = v[k]
+    if reads_scalars(ctx, BIAS):
         scalar_values(sc, mk, q, v, zero_(ctx))
-        link(ctx, ROW_LAW_BIAS)
+    run_stage(ctx, BIAS)
 
 
 @kernel
@@ -240,7 +238,7 @@ def close_near_singular(J, closing, ease, drift, sizes, bias, X, L, d, a, lam, g
     return status
 
 
-@sub_function(CLOSE)
+@SUBS.part(CLOSE)
 @cfunction(what="recursive dynamics with constraints")
 def close(ctx):
     """a and lam under the closing rows, from a of the free tree (REC-12)."""

@@ -1,0 +1,36 @@
+"""Which stages of the elements and which parts of its own each function of the joint set runs."""
+
+from kinegrad.kernels import products as functions
+from kinegrad.kernels.elements import stages
+from kinegrad.kernels.elements.kinds import link_stages
+from kinegrad.kernels.joint.functions import (
+    AT_POSITIONS,
+    DIRECTION_COLUMNS,
+    DIRECTION_PRODUCTS,
+    INERTIA_PRODUCTS,
+    PARTS,
+)
+
+STAGES = {
+    functions.POSITION: (stages.ROWS,),
+    functions.EVALUATE: (stages.ROWS, stages.FORCES, stages.STIFFNESS),
+    functions.BIAS: (stages.BIAS,),
+    functions.OBSERVE: (stages.OBJECTIVES,),
+    functions.LINEARISE: (stages.LINEAR_FORCES, stages.LINEAR_ROWS, stages.LINEAR_OBJECTIVES),
+    functions.PULLBACK: (stages.PULL,),
+    functions.ENERGY: (stages.ENERGY,),
+}
+OWN = {
+    functions.POSITION: (AT_POSITIONS,),
+    functions.EVALUATE: (AT_POSITIONS,),
+    functions.LINEARISE: (INERTIA_PRODUCTS,),
+}
+OF_DIRECTIONS = {functions.LINEARISE: (DIRECTION_COLUMNS, DIRECTION_PRODUCTS)}
+
+
+def link(which: int, arrays) -> None:
+    """Put the addresses of all that function `which` runs on these arrays where it finds them, compiled now if need be."""
+    link_stages(arrays, STAGES[which])
+    PARTS.link(arrays["links"], OWN.get(which, ()))
+    if len(arrays["ds"]):
+        PARTS.link(arrays["links"], OF_DIRECTIONS.get(which, ()))
