@@ -9,7 +9,7 @@ import numpy as np
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.bodies import VectorMarker
-from kinegrad.model.forces import Gravity, Spring
+from kinegrad.model.forces import Gravity
 from kinegrad.model.joints import as_pair
 from kinegrad.model.shapes import shapes_of
 from kinegrad.page.packing import packed
@@ -79,9 +79,9 @@ class _Scene:
             "traces": self._traces(),
             "joints": [self._joint(name, joint) for name, joint in model.joints.items()],
             "springs": [
-                {"name": name, "ends": self._ends(force.between), "natural": self.value(force.natural_length)}
+                {"name": name, "ends": self._ends(force.between), "natural": self.value(force.drawn_length)}
                 for name, force in model.forces.items()
-                if isinstance(force, Spring) and force.between
+                if force.drawn_length is not None
             ],
             "bars": [
                 {"name": name, "ends": self._ends(element.between)}

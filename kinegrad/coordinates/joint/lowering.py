@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from kinegrad.coordinates.closures import Closures, joint_frames
-from kinegrad.coordinates.elements import Elements, rows_of
+from kinegrad.coordinates.elements import Elements, element_arrays, records, rows_of
 from kinegrad.coordinates.joint.initial_guess import initial_guess
 from kinegrad.coordinates.joint.spanning_tree import GROUND, SpanningTree, TreeEdge, spanning_tree
 from kinegrad.coordinates.system import System
@@ -83,7 +83,7 @@ class Lowering:
             closures.close(name)
         n_closures = len(e.row_names)
         e.constraints()
-        n_rows, n_laws, m = len(e.rows), len(e.row_laws), len(e.row_names)
+        m = len(e.row_names)
         e.forces()
         e.start_freedoms(self.euler.__getitem__, self._slides, closures.measured)
         objectives = e.objectives()
@@ -92,12 +92,12 @@ class Lowering:
         slots = e.slots.build()
         tables = {
             "nodes": tuple(self.nodes), "coordinates": tuple(self.coordinates), "masses": tuple(self.masses),
-            "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "springs": tuple(e.springs),
-            "rows": tuple(e.rows), "facing": tuple(e.facing), "row_laws": tuple(e.row_laws), "laws": tuple(e.laws),
-            "objectives": tuple(e.objective_laws), "splines": tuple(e.splines), "times": tuple(e.times), "packed": e.tables,
+            "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "facing": tuple(e.facing),
+            "elements": {name: tuple(rows) for name, rows in e.tables.items()},
+            "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
             "place": {body: (self.tip[body], self.reference[body]) for body in self.tip}, "known": {},
         }  # fmt: skip
-        sizes = {"n": len(self.coordinates), "m": m, "n_rows": n_rows, "n_laws": n_laws, "gravity": gravity}
+        sizes = {"n": len(self.coordinates), "m": m, "gravity": gravity}
         system = System(
             model=self.model, kind="joint", functions=(com if self.body_point == "com" else functions).FUNCTIONS,
             layout=functions.LAYOUT, tables=tables, sizes=sizes, body_point=self.body_point,
@@ -269,24 +269,13 @@ MOTIONS = {
 # --- arrays of a workspace ---
 
 
-def _records(dtype_fields, dicts, number) -> np.ndarray:
-    from kinegrad.kernels.jit import record
-
-    out = np.zeros(len(dicts), record(dtype_fields, number))
-    for i, values in enumerate(dicts):
-        for key, value in values.items():
-            out[i][key] = value
-    return out
-
-
 def arrays(
     system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool
 ) -> dict[str, np.ndarray]:
     """Tables and scratch of a workspace, with columns of the markers for the directions ds; `wanted`: slots of a pullback."""
-    from kinegrad.kernels.elements.kinds import empty_stages
     from kinegrad.kernels.joint.functions import PARTS
     from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE
-    from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
+    from kinegrad.kernels.records import COLUMN, MARKER
 
     tables, sizes = system.tables, system.sizes
     n, p = sizes["n"], len(ds)
@@ -311,38 +300,20 @@ def arrays(
         own = wanted[loc : loc + 3].any() or (point and wanted[ref : ref + 3].any())
         record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(own)}
         markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
-    scalars = [{"marker": a, "comp": b} if a >= 0 else {"marker": -1, "k": b} for a, b in tables["scalars"]]
-    springs = [dict(zip(("i", "j", "k", "c", "l0"), spring, strict=True)) for spring in tables["springs"]]
-    splines = [dict(zip(("t0", "t1", "slot"), spline, strict=True)) for spline in tables["splines"]]
-    packed = tables["packed"]
     result = {
-        "node": _records(NODE, nodes, number),
-        "coord": _records(COORDINATE, tables["coordinates"], number),
-        "mass": _records(MASS, tables["masses"], number),
-        "centred": _records(CENTRED, [{}] * len(nodes), number),
-        "centred_b": _records(CENTRED_SCREW, [{}] * n, number),
-        "mk": _records(MARKER, markers, number),
-        "col": _records(COLUMN, columns, number),
-        "sc": _records(SCALAR, scalars, number),
-        "spring": _records(SPRING, springs, number),
-        "row": _records(ROW, tables["rows"], number),
-        "law": _records(LAW, tables["laws"], number),
-        "row_law": _records(LAW, tables["row_laws"], number),
-        "objective": _records(LAW, tables["objectives"], number),
-        "spline": _records(SPLINE, splines, number),
-        "times": np.array(tables["times"], "f8"),
-        "count": np.array([sizes["gravity"], sizes["n_rows"], sizes["n_laws"]], np.int64),
-        "stage": empty_stages(),
+        "node": records(NODE, nodes, number),
+        "coord": records(COORDINATE, tables["coordinates"], number),
+        "mass": records(MASS, tables["masses"], number),
+        "centred": records(CENTRED, [{}] * len(nodes), number),
+        "centred_b": records(CENTRED_SCREW, [{}] * n, number),
+        "mk": records(MARKER, markers, number),
+        "col": records(COLUMN, columns, number),
         "links": np.zeros(len(PARTS), np.int64),
         "star": np.zeros(1, np.int64),
         "touch": touch,
         "want": want,
-        "pos": np.full(n + p, -1, np.int64),
-        "idx": np.zeros(2 * (n + p), np.int64),
-        "val": np.zeros(2 * (n + p), number),
         "zero": np.zeros(n, number),
-        **{name: np.zeros((packed.inputs, n + p), number) for name in ("U", "Ud", "Udd")},
-        **packed.arrays(number),
+        **element_arrays(system, number, n + p),
     }
     result["node"]["A"][0] = np.eye(3).ravel()
     return result
