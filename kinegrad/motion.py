@@ -369,8 +369,9 @@ def _made_again(contents: dict) -> Motion:
 
 def has_power(work: Workspace) -> bool:
     """Whether something in the model does work without having a potential: a law, a damper, a row that moves in time."""
-    dampers = work["s"][work["spring"]["c"]]
-    return bool(len(work["law"]) or len(work["row_law"]) or np.any(dampers != 0.0))
+    from kinegrad.kernels.elements.kinds import KINDS
+
+    return any(kind.does_work(work.arrays) for kind in KINDS)
 
 
 class Power:

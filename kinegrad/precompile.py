@@ -8,33 +8,41 @@ from collections.abc import Callable
 MODEL = """
 kinegrad: 1
 parameters: {L: 0.5, k: 1}
-ground: {markers: {O: [0, 0, 0], P: [0, 0, L]}}
+ground: {markers: {O: [0, 0, 0], u: {vector: [0, 0, 1]}, F: {origin: [0, 0, L]}}}
 bodies:
-  a: {mass: 1, com: [0, L, 0], inertia: [1, 1, 1], markers: {o: [0, 0, 0], p: [0, 0, L]}}
+  a: {mass: 1, com: [0, L, 0], inertia: [1, 1, 1],
+      markers: {o: [0, 0, 0], p: [0, 0, L], v: {vector: [1, 0, 0]}, F: {origin: [0, 0, L]}}}
 joints:
   j: {type: revolute, between: [ground.O, a.o], axis: [0, 0, 1]}
-forces:
-  gravity: {type: gravity, acceleration: [0, -9.81, 0]}
-  spring: {type: spring, between: [ground.O, a.p], stiffness: k, natural_length: L}
-  law: {type: torque, acts_on: j.angle, value: "-k*j.angle"}
-constraints:
-  row: {type: dot, between: [ground.u, a.v]}
-  course: {type: guidance, measure: a.p.x, value: 0*t}
 degrees_of_freedom: {j.angle: {position: 0}}
-objectives: {o: {integral: j.angle**2}}
 simulation: {t_end: 0.002}
 """
-"""A model with one element of each compiled kind."""
+"""A model with a marker of each kind; the elements below are added to it."""
+
+ELEMENTS = {
+    "forces": {
+        "gravity": "{type: gravity, acceleration: [0, -9.81, 0]}",
+        "spring": "{type: spring, between: [ground.O, a.p], stiffness: k, natural_length: L}",
+        "law": "{type: torque, acts_on: j.angle, value: -k*j.angle}",
+    },
+    "constraints": {
+        "row": "{type: dot, between: [ground.u, a.v]}",
+        "course": "{type: guidance, measure: a.p.x, value: 0*t}",
+    },
+    "objectives": {"o": "{integral: j.angle**2}"},
+}
+"""An element of each compiled kind."""
 
 
 def _system(**options):
     from kinegrad.coordinates.sets import joint
     from kinegrad.model.model import Model
 
-    text = MODEL.replace("P: [0, 0, L]", "P: [0, 0, L], u: {vector: [0, 0, 1]}").replace(
-        "p: [0, 0, L]", "p: [0, 0, L], v: {vector: [1, 0, 0]}"
-    )
-    return joint(Model.from_yaml_text(text), **options)
+    sections = [
+        f"{section}:\n" + "".join(f"  {name}: {text}\n" for name, text in elements.items())
+        for section, elements in ELEMENTS.items()
+    ]
+    return joint(Model.from_yaml_text(MODEL + "".join(sections)), **options)
 
 
 def _simulation(formulation: str, integrator: str) -> Callable[[], None]:

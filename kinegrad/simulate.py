@@ -28,9 +28,8 @@ from kinegrad.kernels.status import (
     STEP_TOO_SMALL,
     TOO_MANY_STEPS,
     WORDS,
-    ZERO_LENGTH,
 )
-from kinegrad.kinematics.culprits import culprit
+from kinegrad.kinematics.culprits import culprit, failure
 from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinematics.start import start
 from kinegrad.memory import require
@@ -328,7 +327,6 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
         if who
         else "a number became infinite or not a number (an expression outside its domain, or a run that blew up)",
         SINGULAR: "the system of equations became singular",
-        ZERO_LENGTH: f"{who or 'a spring'}, of a natural length above zero, reached length zero and lost its direction",
         STEP_TOO_SMALL: "the error of a step stays above the tolerance, however small the step",
     }.get(status, WORDS.get(status, f"status {status}"))
     tries = {
@@ -338,10 +336,12 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
         else f"check the expressions of forces near that time, or try a smaller step than {h:g} s",
         SINGULAR: "look for a singular position there, or for a body that moves without inertia",
         LOST_RANK: "look for a singular position there, or use the formulation 'ali3p'",
-        ZERO_LENGTH: "move its markers apart or set natural_length to 0",
         STEP_TOO_SMALL: "look for a force without bound there, or raise the integrator's tolerance",
         TOO_MANY_STEPS: "raise the integrator's tolerance, or simulate a shorter time",
     }.get(status, f"try a smaller step than {h:g} s")
+    if who and failure(status):
+        happened, tries = failure(status)
+        what = f"{who}, {happened}"
     return f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: {what}; {tries}."
 
 

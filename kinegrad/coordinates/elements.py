@@ -10,26 +10,22 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinegrad.coordinates.laws import Formula, LawTables, force_tapes, objective_tapes, row_tapes
-from kinegrad.coordinates.system import Freedom, Row
+from kinegrad.coordinates.constraints import LOWERINGS as CONSTRAINTS
+from kinegrad.coordinates.forces import LOWERINGS as FORCES
+from kinegrad.coordinates.forces.gravity import acceleration
+from kinegrad.coordinates.laws import Formula, LawTables, objective_tapes, row_tapes
+from kinegrad.coordinates.system import Freedom, Row, System
 from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.expressions import graph as algebra
 from kinegrad.expressions.syntax import Expression
-from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, MEASURE
+from kinegrad.kernels.elements.kinds import KINDS, empty_stages
+from kinegrad.kernels.elements.layout import GRAVITY, N_COUNT
+from kinegrad.kernels.jit import record
+from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, MEASURE, NORM, RECORDS, SCALAR
 from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.bodies import FrameMarker, VectorMarker
-from kinegrad.model.constraints import (
-    Angle,
-    Coincidence,
-    Distance,
-    Dot,
-    FloatingStart,
-    Guidance,
-    Linear,
-    SphericalStart,
-)
-from kinegrad.model.forces import Gravity, Spline, Spring, Torque
+from kinegrad.model.constraints import FloatingStart, SphericalStart
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import SlotBuilder
 
@@ -55,21 +51,23 @@ class Elements:
         self.markers: dict[tuple, int] = {}
         self.marker_names: dict[str, int] = {}
         self.scalars: dict[tuple, int] = {}
-        self.springs: list[tuple] = []
-        self.rows: list[dict] = []
+        self.tables: dict[str, list[dict]] = {name: [] for kind in KINDS for name in kind.tables if name in RECORDS}
+        self.owners: dict[str, list[str]] = {name: [] for name in self.tables}
         self.implied: list[
             tuple[int, str]
         ] = []  # rows that follow from others by structure: the row before which, name
         self.facing: list[tuple[str, int, int, int]] = []  # joint, markers a, b, c: a × b = c where it closes
-        self.row_laws: list[dict] = []
         self.row_names: list[str] = []
-        self.laws: list[dict] = []
-        self.objective_laws: list[dict] = []
-        self.splines: list[tuple] = []
         self.times: list[float] = []
-        self.tables = LawTables()
+        self.packed = LawTables()
         self.freedoms: list[Freedom] = []
         self._dependent: list[tuple] = []
+
+    def add(self, table: str, owner: str, record: dict) -> int:
+        """The number of a new row of a table of elements, which belongs to the element `owner` of the model."""
+        self.tables[table].append(record)
+        self.owners[table].append(owner)
+        return len(self.tables[table]) - 1
 
     # --- markers and scalars ---
 
@@ -115,6 +113,21 @@ class Elements:
             self.vector(body, self.slots.scalars(f"axis {k}", list(map(self.slots.graph.constant, AXES[k]))))
             for k in range(3)
         ]
+
+    def frame(self, name: str) -> tuple[int, list[int]]:
+        """The origin of the frame ``body.marker`` and its three axes, as markers."""
+        body, marker = names.find_marker(self.model, name)
+        path = f"{self.path(body)}.markers.{name.partition('.')[2]}"
+        x = self.slots.unit_scalars(f"{path}.x_axis", marker.x_axis)
+        z = self.slots.unit_scalars(f"{path}.z_axis", marker.z_axis)
+        along = x[0] * z[0] + x[1] * z[1] + x[2] * z[2]
+        z = [b - along * a for a, b in zip(x, z, strict=True)]
+        size = algebra.sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2])
+        z = [a / size for a in z]
+        y = [z[i - 2] * x[i - 1] - z[i - 1] * x[i - 2] for i in range(3)]
+        axes = (x, y, z)
+        slots = [self.slots.scalars(f"{path} axis {c}", axis) for c, axis in zip("xyz", axes, strict=True)]
+        return self.marker(name), [self.vector(body, slot) for slot in slots]
 
     def scalar(self, marker: int, component: int) -> int:
         """Component of a marker."""
@@ -179,120 +192,18 @@ class Elements:
 
     def gravity(self) -> int:
         """First of three slots of the sum of all gravity elements; 0 without any."""
-        total = None
-        for name, force in self.model.forces.items():
-            if isinstance(force, Gravity):
-                path = f"forces.{name}.acceleration"
-                g = [self.slots.field(f"{path}.{c}", x) for c, x in zip("xyz", force.acceleration, strict=True)]
-                total = g if total is None else [a + b for a, b in zip(total, g, strict=True)]
-        return 0 if total is None else self.slots.scalars("gravity", total)
+        return acceleration(self)
 
     def forces(self) -> None:
         """All forces but gravity."""
         for name, force in self.model.forces.items():
-            path = f"forces.{name}"
-            if isinstance(force, Gravity):
-                continue
-            if isinstance(force, Spring) and force.between:
-                numbers = [
-                    self.slots.number(f"{path}.{key}", getattr(force, key))
-                    for key in ("stiffness", "damping", "natural_length")
-                ]
-                self.springs.append((self.marker(force.between[0]), self.marker(force.between[1]), *numbers))
-            elif isinstance(force, Spline):
-                self._add_law(name, *self._spline(path, force))
-            elif getattr(force, "at", None):
-                self._add_law(name, *(self._torque if isinstance(force, Torque) else self._force)(path, force))
-            else:
-                formula = self.formula()
-                measure = self.measure(formula, force.acts_on)
-                if isinstance(force, Spring):
-                    value, stored = self._spring(formula, path, force, measure)
-                else:
-                    value, stored = self.value(formula, f"{path}.value", force.value, f"force {name!r}"), ()
-                self._add_law(name, formula, self._on_measure(formula, measure, value), stored)
-
-    def _spring(self, formula: Formula, path: str, force: Spring, measure) -> tuple:
-        """The force of a spring on a measure; the energy it stores, and the power of its damper (LAW-8)."""
-        k, c, m0 = (
-            self.number(formula, f"{path}.{key}", getattr(force, key))
-            for key in ("stiffness", "damping", "natural_value")
-        )
-        rate, pull = formula.rate(measure), k * (measure - m0)
-        return -(pull + c * rate), (0.5 * pull * (measure - m0), -(c * rate * rate))
-
-    def _add_law(self, name: str, formula: Formula, forces: dict, stored: tuple = ()) -> None:
-        if any(u[2] in formula.moved_by(*forces.values()) for u in formula.scalars.values()):
-            raise ModelError(
-                Problem(
-                    f"force {name!r} depends on an acceleration, which a force may not; use positions and velocities.",
-                    f"forces.{name}",
-                )
-            )
-        tapes, targets = force_tapes(formula, forces, stored)
-        self.laws.append(self.tables.add(formula, tapes, targets))
-
-    def _on_measure(self, formula: Formula, measure, value) -> dict:
-        """Covectors -Q of a force `value` along a measure."""
-        scalars = list(formula.scalars.items())
-        partials = formula.graph.gradient(measure, [u[0] for _, u in scalars])
-        zero = formula.graph.constant(0.0)
-        return {k: -(p * value) for (k, _), p in zip(scalars, partials, strict=True) if p != zero}
-
-    def _spline(self, path: str, force: Spline):
-        formula = self.formula()
-        measure = self.measure(formula, force.acts_on)
-        times = np.array([self.parameters.evaluate(t) for t in force.times])
-        if isinstance(force.values, str):
-            labels = self.parameters.expand(force.values)
-            fields = [self.slots.field(f"parameters.{label}", Expression.parse(label)) for label in labels]
-        else:
-            fields = [self.slots.field(f"{path}.values[{i}]", x) for i, x in enumerate(force.values)]
-        slot = self.slots.linear(f"{path}.cubics", fields, natural_spline(times))
-        formula.spline = len(self.splines)
-        self.splines.append((len(self.times), len(self.times) + len(times), slot))
-        self.times += times.tolist()
-        return formula, self._on_measure(formula, measure, formula.w)
-
-    def _components(self, formula: Formula, path: str, force, body: str) -> list:
-        """The three components of a force or torque in global axes."""
-        if isinstance(force.value, Law):
-            value = formula.call(force.value, f"force {path.partition('.')[2]!r}", 3)
-        else:
-            value = [self.number(formula, f"{path}.value.{c}", x) for c, x in zip("xyz", force.value, strict=True)]
-        if force.frame == "ground":
-            return value
-        axes = [[formula.scalar(self.scalar(m, c)) for c in range(3)] for m in self.axes(body)]
-        return [sum((value[k] * axes[k][c] for k in range(1, 3)), value[0] * axes[0][c]) for c in range(3)]
-
-    def _force(self, path: str, force):
-        formula = self.formula()
-        body = force.at.partition(".")[0]
-        marker = self.marker(force.at)
-        F = self._components(formula, path, force, body)
-        scalars = [self.scalar(marker, c) for c in range(3)]
-        for k in scalars:
-            formula.scalar(k)
-        return formula, {k: -x for k, x in zip(scalars, F, strict=True)}
-
-    def _torque(self, path: str, force):
-        """½ τ × e_k on the three axes of the frame (LAW-5)."""
-        formula = self.formula()
-        body = force.at.partition(".")[0]
-        tau = self._components(formula, path, force, body)
-        forces = {}
-        for marker in self.axes(body):
-            e = [formula.scalar(self.scalar(marker, c)) for c in range(3)]
-            for c in range(3):
-                i, j = (c + 1) % 3, (c + 2) % 3
-                forces[self.scalar(marker, c)] = -0.5 * (tau[i] * e[j] - tau[j] * e[i])
-        return formula, forces
+            FORCES[force.type](self, name, force)
 
     # --- rows ---
 
     def _row(self, name: str, kind: int, i=-1, j=-1, k=-1, *, comp: int = 0, n: int = -1, val: int = 0) -> None:
         operands = {"i": i, "j": j, "k": k, "comp": comp, "n": n, "val": val}
-        self.rows.append({"type": kind, **operands, "row": len(self.row_names)})
+        self.add("row", name, {"type": kind, **operands, "row": len(self.row_names)})
         self.row_names.append(name)
 
     def imply(self, *names_: str) -> None:
@@ -314,48 +225,23 @@ class Elements:
 
     def norm(self, name: str, k: int) -> None:
         """One row p·p = 1 for the coordinates k to k + 3."""
-        from kinegrad.kernels.records import NORM
-
         self._row(name, NORM, n=k)
 
     def expression_row(self, name: str, formula: Formula, Phi) -> None:
         """One row given by an expression in scalars and time."""
-        self.row_laws.append(self.tables.add(formula, row_tapes(formula, Phi), row=len(self.row_names)))
+        record = self.packed.add(formula, row_tapes(formula, Phi), row=len(self.row_names))
+        self.add("row_law", name, record)
         self.row_names.append(name)
 
     def constraints(self) -> None:
         """Rows of constraints and drivers."""
-        for name, c in self.model.constraints.items():
-            path = f"constraints.{name}"
-            if isinstance(c, Coincidence):
-                self.coincide(name, *map(self.marker, c.between))
-            elif isinstance(c, Distance):
-                self.distance(name, *map(self.marker, c.between), self.slots.number(f"{path}.distance", c.distance))
-            elif isinstance(c, Dot):
-                i, j = map(self.marker, c.between)
-                self.perpendicular(name, i, j, val=self.slots.number(f"{path}.value", c.value))
-            elif isinstance(c, Angle):
-                i, j = map(self.marker, c.between)
-                cosine = algebra.cos(self.slots.field(f"{path}.value", c.value))
-                self.perpendicular(name, i, j, val=self.slots.add(f"cos {path}.value", cosine))
-            elif isinstance(c, Linear):
-                formula = self.formula()
-                total = -self.number(formula, f"{path}.value", c.value)
-                for measure, factor in c.terms.items():
-                    term = self.number(formula, f"{path}.terms.{measure}", factor) * self.measure(formula, measure)
-                    total = total + term
-                self.expression_row(name, formula, total)
-            elif isinstance(c, Guidance) and c.marker:
-                for k, component in enumerate("xyz"):
-                    self._guided(
-                        f"{name}.{component}", f"{path}.value.{component}", f"{c.marker}.{component}", c.value[k]
-                    )
-            else:
-                self._guided(name, f"{path}.value", c.measure, c.value)
+        for name, constraint in self.model.constraints.items():
+            CONSTRAINTS[constraint.type](self, name, constraint)
         for name, driver in self.model.drivers.items():
-            self._guided(name, f"drivers.{name}.value", driver.measure, driver.value)
+            self.guide(name, f"drivers.{name}.value", driver.measure, driver.value)
 
-    def _guided(self, name: str, path: str, measure: str, value) -> None:
+    def guide(self, name: str, path: str, measure: str, value) -> None:
+        """One row measure = value, which stands at `path` in the model."""
         formula = self.formula()
         self.expression_row(name, formula, self.measure(formula, measure) - self.number(formula, path, value))
 
@@ -465,28 +351,8 @@ class Elements:
             except ExpressionError as error:
                 where = f"objectives.{name}"
                 raise ModelError(Problem(f"objective {name!r} {error}", where)) from None
-            self.objective_laws.append(self.tables.add(formula, objective_tapes(formula, g), row=row))
+            self.add("objective", name, self.packed.add(formula, objective_tapes(formula, g), row=row))
         return kinds
-
-
-def natural_spline(times: np.ndarray) -> np.ndarray:
-    """Matrix from ordinates to the cubic coefficients c0 c1 c2 c3 of each interval: a natural cubic spline (LAW-6)."""
-    n = len(times)
-    h = np.diff(times)
-    A = np.eye(n)
-    B = np.zeros((n, n))
-    for i in range(1, n - 1):
-        A[i, i - 1 : i + 2] = h[i - 1], 2.0 * (h[i - 1] + h[i]), h[i]
-        B[i, i - 1 : i + 2] = 6.0 / h[i - 1], -6.0 / h[i - 1] - 6.0 / h[i], 6.0 / h[i]
-    second = np.linalg.solve(A, B)
-    C = np.zeros((4 * (n - 1), n))
-    one = np.eye(n)
-    for i in range(n - 1):
-        C[4 * i] = one[i]
-        C[4 * i + 1] = (one[i + 1] - one[i]) / h[i] - h[i] * (2.0 * second[i] + second[i + 1]) / 6.0
-        C[4 * i + 2] = 0.5 * second[i]
-        C[4 * i + 3] = (second[i + 1] - second[i]) / (6.0 * h[i])
-    return C
 
 
 def rows_of(names_: list[str], implied: list[tuple[int, str]], closures: int) -> tuple[Row, ...]:
@@ -494,3 +360,39 @@ def rows_of(names_: list[str], implied: list[tuple[int, str]], closures: int) ->
     rows = [(k, 1, Row(name, k, k < closures)) for k, name in enumerate(names_)]
     rows += [(k, 0, Row(name, -1, True)) for k, name in implied]
     return tuple(row for *_, row in sorted(rows, key=lambda entry: entry[:2]))
+
+
+# --- arrays of a workspace ---
+
+
+def records(fields, rows, number) -> np.ndarray:
+    """An array of records, from dicts; what they do not give is zero."""
+    out = np.zeros(len(rows), record(fields, number))
+    for i, values in enumerate(rows):
+        for key, value in values.items():
+            out[i][key] = value
+    return out
+
+
+def element_arrays(system: System, number: str, columns: int) -> dict[str, np.ndarray]:
+    """Tables and scratch of the elements, for `columns` coordinates and directions; markers and their columns are the set's."""
+    tables, packed = system.tables, system.tables["packed"]
+    count = np.zeros(N_COUNT, np.int64)
+    count[GRAVITY] = system.sizes["gravity"]
+    for kind in KINDS:
+        if kind.count is not None:
+            count[kind.count] = sum(row["row"] < system.m for row in tables["elements"][kind.table])
+    rows = max(packed.inputs, *(kind.scratch for kind in KINDS if tables["elements"].get(kind.table)), 0)
+    scalars = [{"marker": a, "comp": b} if a >= 0 else {"marker": -1, "k": b} for a, b in tables["scalars"]]
+    return {
+        **{name: records(RECORDS[name], rows, number) for name, rows in tables["elements"].items()},
+        "sc": records(SCALAR, scalars, number),
+        "times": np.array(tables["times"], "f8"),
+        "count": count,
+        "stage": empty_stages(),
+        "pos": np.full(columns, -1, np.int64),
+        "idx": np.zeros(2 * columns, np.int64),
+        "val": np.zeros(2 * columns, number),
+        **{name: np.zeros((rows, columns), number) for name in ("U", "Ud", "Udd")},
+        **packed.arrays(number),
+    }

@@ -12,12 +12,10 @@ import numpy as np
 
 from kinegrad.coordinates.system import System
 from kinegrad.errors import AssemblyError
+from kinegrad.kernels.elements.kinds import KINDS
 from kinegrad.kernels.products import FREEDOMS, POSITION
-from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT
 
 POSITIONS = 3
-# keys of a row that number markers
-OPERANDS = {COINCIDENCE: ("i", "j"), DOT: ("i", "j", "k"), DISTANCE: ("j", "k")}
 OPEN = 1e-9  # of the largest coordinate: what such a row may be off by
 NULL = 1e-13  # of the largest entry, or of the largest coordinate of a marker, whose differences make entries
 
@@ -50,22 +48,19 @@ def without_null_rows(system: System) -> System:
     m = int(keep.sum())
     shift = {i: int(k) for i, k in enumerate(number)} | {-1: -1}
 
-    def renumber(records, count):
+    elements, owners = dict(system.tables["elements"]), dict(system.tables["owners"])
+    for table in (kind.table for kind in KINDS if kind.count is not None):
         kept = []
-        for i, record in enumerate(records):
-            row = record["row"]
-            new = shift[row] if row < system.m else row - system.m + m
+        for row, owner in zip(elements[table], owners[table], strict=True):
+            new = shift[row["row"]] if row["row"] < system.m else row["row"] - system.m + m
             if new >= 0:
-                kept.append((i < count, record | {"row": new}))
-        return tuple(record for _, record in kept), sum(constraint for constraint, _ in kept)
-
-    rows, n_rows = renumber(system.tables["rows"], system.sizes["n_rows"])
-    laws, n_laws = renumber(system.tables["row_laws"], system.sizes["n_laws"])
+                kept.append((row | {"row": new}, owner))
+        elements[table], owners[table] = tuple(row for row, _ in kept), tuple(owner for _, owner in kept)
     return _without_idle_markers(
         replace(
             system,
-            tables=system.tables | {"rows": rows, "row_laws": laws, "known": {}},
-            sizes=system.sizes | {"m": m, "n_rows": n_rows, "n_laws": n_laws},
+            tables=system.tables | {"elements": elements, "owners": owners, "known": {}},
+            sizes=system.sizes | {"m": m},
             rows=tuple(replace(row, number=shift[row.number]) for row in system.rows),
             freedoms=tuple(replace(f, row=f.row - system.m + m) for f in system.freedoms),
         )
@@ -74,17 +69,17 @@ def without_null_rows(system: System) -> System:
 
 def _without_idle_markers(system: System) -> System:
     """`system` with the markers that no element uses any more behind the others, out of the time loops."""
-    tables = system.tables
-    used = {k for spring in tables["springs"] for k in spring[:2]} | {marker for marker, _ in tables["scalars"]}
-    for row in tables["rows"]:
-        used |= {row[key] for key in OPERANDS.get(row["type"], ())}
+    tables, elements = system.tables, system.tables["elements"]
+    operands = {name: keys for kind in KINDS for name, keys in kind.tables.items() if keys}
+    used = {marker for marker, _ in tables["scalars"]}
+    used |= {row[key] for name, keys in operands.items() for row in elements[name] for key in keys}
     facing = [x for x in tables["facing"] if x[3] in used and used & set(x[1:3])]  # null rows cannot turn over
     used |= {k for x in facing for k in x[1:]}
     order = sorted(range(len(tables["every_marker"])), key=lambda k: (k not in used, k))
     place = {old: new for new, old in enumerate(order)} | {-1: -1}
 
-    def moved(row: dict) -> dict:
-        return row | {key: place[row[key]] for key in OPERANDS.get(row["type"], ())}
+    def moved(name: str) -> tuple[dict, ...]:
+        return tuple(row | {key: place[row[key]] for key in operands[name]} for row in elements[name])
 
     every = tuple(tables["every_marker"][k] for k in order)
     return replace(
@@ -93,9 +88,8 @@ def _without_idle_markers(system: System) -> System:
         | {
             "every_marker": every,
             "markers": every[: len(used - {-1})],
-            "springs": tuple((place[i], place[j], *rest) for i, j, *rest in tables["springs"]),
+            "elements": elements | {name: moved(name) for name in operands},
             "scalars": tuple((place[i], k) for i, k in tables["scalars"]),
-            "rows": tuple(moved(row) for row in tables["rows"]),
             "facing": tuple((name, *(place[k] for k in markers)) for name, *markers in facing),
             "known": {},
         },

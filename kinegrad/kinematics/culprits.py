@@ -5,38 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
+from kinegrad.kernels.elements.kinds import KINDS
 from kinegrad.kernels.products import TIME
-from kinegrad.kernels.status import NOT_FINITE, ZERO_LENGTH
-from kinegrad.model.forces import Gravity, Spring
+from kinegrad.kernels.status import NOT_FINITE
 
 
 def culprit(system: System, work: Workspace, status: int) -> str:
     """The force that status is due to, such as ``force 'wind'``; empty when none is found."""
-    if status == ZERO_LENGTH:
-        return _named("spring", _shortest_spring(system, work))
     if status == NOT_FINITE:
-        return _named("force", _broken_law(system, work))
+        name = _broken_law(system, work)
+        return f"force {name!r}" if name else ""
+    for kind in KINDS:
+        if status in kind.failures and kind.is_in(work.arrays):
+            find, *_ = kind.failures[status]
+            name = system.tables["owners"][kind.table][find(work.arrays)]
+            return f"{system.model.forces[name].type} {name!r}"
     return ""
 
 
-def _named(kind: str, name: str) -> str:
-    return f"{kind} {name!r}" if name else ""
-
-
-def _between(force) -> bool:
-    return isinstance(force, Spring) and bool(force.between)
-
-
-def _shortest_spring(system: System, work: Workspace) -> str:
-    names = [name for name, force in system.model.forces.items() if _between(force)]
-    x = work["mk"]["x"].real
-    lengths = [np.linalg.norm(x[i] - x[j]) for i, j, *_ in system.tables["springs"]]
-    return names[int(np.argmin(lengths))] if names else ""
+def failure(status: int) -> tuple[str, str] | None:
+    """What happened to an element that left this status, in words that follow its name, and what to try."""
+    return next((kind.failures[status][1:] for kind in KINDS if status in kind.failures), None)
 
 
 def _broken_law(system: System, work: Workspace) -> str:
     """The first force with an expression whose value is not finite though its inputs are."""
-    for name, law in zip(_law_names(system), work["law"], strict=True):
+    for name, law in zip(system.tables["owners"]["law"], work["law"], strict=True):
         if np.isfinite(_inputs(work, law)).all() and not np.isfinite(run_law(work, law, law["t1"] - law["t0"])).all():
             return name
     return ""
@@ -44,17 +38,11 @@ def _broken_law(system: System, work: Workspace) -> str:
 
 def force_without_derivative(system: System, work: Workspace) -> str:
     """The first force given by an expression that has no derivative at the state at hand; empty when all have."""
-    for name, law in zip(_law_names(system), work["law"], strict=True):
+    for name, law in zip(system.tables["owners"]["law"], work["law"], strict=True):
         targets, inputs, slots = (law[f"{k}1"] - law[f"{k}0"] for k in ("t", "in", "sl"))
         if not np.isfinite(run_law(work, law, targets * (2 + 2 * inputs + slots), tape=1)).all():
             return name
     return ""
-
-
-def _law_names(system: System) -> list[str]:
-    """Names of the forces that are given by expressions, in the order of their table."""
-    forces = system.model.forces.items()
-    return [name for name, force in forces if not isinstance(force, Gravity) and not _between(force)]
 
 
 def _inputs(work: Workspace, law) -> np.ndarray:

@@ -18,7 +18,6 @@ from kinegrad.model.bodies import AxisInertia, Body, FrameMarker, PointMarker, P
 from kinegrad.model.constraints import Angle, Distance, Dot, SphericalStart
 from kinegrad.model.element import Element, dotted
 from kinegrad.model.evaluation import Evaluation
-from kinegrad.model.forces import Spline, Spring
 from kinegrad.model.joints import is_pair
 from kinegrad.model.shapes import Box, Cylinder, shapes_of
 from kinegrad.model.simulation import HHT, GeneralizedAlpha, Newmark, Simulation
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12  # of the trace, for inertias
 ROUNDING_OF_ALL = 1e-15  # of the inertia of the whole mechanism, for bodies that have next to none
 PERPENDICULAR = 1e-9  # cosine allowed between directions that should be perpendicular
-MIN_SPLINE_POINTS = 4
 SHORTEST = 1e-150  # of a direction: the squares of its components still have all digits
 
 
@@ -191,26 +189,8 @@ class _Values:
     # --- forces, constraints ---
 
     def force(self, path: tuple, force: Element) -> Iterator[tuple[tuple, str]]:
-        if isinstance(force, Spring) and force.natural_length is not None and self.value(force.natural_length) < 0.0:
-            yield (*path, "natural_length"), f"is {self.found(force.natural_length)}; give a length of zero or more."
-        if not isinstance(force, Spline):
-            return
-        if len(force.times) < MIN_SPLINE_POINTS:
-            yield (*path, "times"), f"has {len(force.times)} entries; a spline needs at least {MIN_SPLINE_POINTS}."
-        times = self.vector(force.times)
-        for i in range(1, len(times)):
-            if times[i] <= times[i - 1]:
-                text = f"is {self.found(force.times[i])} after {times[i - 1]:g}; times have to increase."
-                yield (*path, "times", i), text
-            elif times[i] - times[i - 1] < ROUNDING * (times[-1] - times[0]):
-                text = f"is {self.found(force.times[i])}, too soon after {times[i - 1]:g}; leave one of them out."
-                yield (*path, "times", i), text
-        values = self.model.parameters.get(force.values) if isinstance(force.values, str) else force.values
-        if isinstance(values, tuple) and len(values) != len(force.times):
-            yield (
-                (*path, "values"),
-                f"has {len(values)} entries and times has {len(force.times)}; give as many of both.",
-            )
+        for place, sentence in force.wrong_values(self):
+            yield (*path, *place), sentence
 
     def constraint(self, path: tuple, constraint: Element) -> Iterator[tuple[tuple, str]]:
         if isinstance(constraint, Distance):

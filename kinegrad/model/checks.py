@@ -16,7 +16,7 @@ from kinegrad.expressions.syntax import RESERVED, Expression
 from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.check_values import find_in_values_of
-from kinegrad.model.constraints import Angle, Dot, Driver, Freedom, Guidance, Linear, Objective
+from kinegrad.model.constraints import Driver, Freedom, Guidance, Linear, Objective
 from kinegrad.model.element import Element, closest, dotted
 from kinegrad.model.evaluation import Evaluation
 from kinegrad.model.forces import Force, Spline, Torque
@@ -160,7 +160,7 @@ class Checks:
     def markers(self):
         """Markers named by joints, forces and constraints exist, are of the right kind, and belong to two bodies."""
         for path, element in _elements(self.model, "joints", "forces", "constraints"):
-            wanted = "vector" if isinstance(element, Dot | Angle) else "any" if isinstance(element, Torque) else "point"
+            wanted = getattr(element, "marker_kind", "point")
             bodies = []
             for key in ("between", "at", "marker"):
                 value = getattr(element, key, None)
@@ -185,6 +185,8 @@ class Checks:
             self.add(path, f"names {name!r}, which is a vector; name a point, written [x, y, z] in the markers.")
         elif wanted == "vector" and kind != "vector":
             self.add(path, f"names {name!r}, which is a {kind}; name a vector, written {{vector: [x, y, z]}}.")
+        elif wanted == "frame" and kind != "frame":
+            self.add(path, f"names {name!r}, which is a {kind}; name a frame, written {{origin, x_axis, z_axis}}.")
         return body
 
     def shapes(self):

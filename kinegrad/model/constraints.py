@@ -29,6 +29,8 @@ VECTORS = "two vector markers, written body.marker"
 class Constraint(Element):
     """What all constraints are."""
 
+    marker_kind: ClassVar[str] = "point"  # what the markers that it names have to be
+
 
 class Coincidence(Constraint):
     """Two points that coincide: three rows."""
@@ -48,6 +50,7 @@ class Distance(Constraint):
 class Dot(Constraint):
     """Two unit vectors with a given dot product: one row."""
 
+    marker_kind: ClassVar[str] = "vector"
     type: Literal["dot"] = "dot"
     between: MarkerPair = Field(description=VECTORS)
     value: Number = Field(0.0, description="the dot product, between -1 and 1")
@@ -56,6 +59,7 @@ class Dot(Constraint):
 class Angle(Constraint):
     """Two vectors at an angle, from 0 to pi: one row."""
 
+    marker_kind: ClassVar[str] = "vector"
     type: Literal["angle"] = "angle"
     between: MarkerPair = Field(description=VECTORS)
     value: Number = Field(description="the angle [rad]")

@@ -6,7 +6,8 @@ and marker components (``body.marker.position.x``, ``body.marker.velocity.x``).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -29,8 +30,23 @@ from kinegrad.model.values import (
 ACTS_ON = "the measure it acts on: joint.angle, body.marker.x or a name from measures"
 
 
+MIN_SPLINE_POINTS = 4
+SOON = 1e-12  # of the duration of a spline: times nearer to each other than this are one
+
+
 class Load(Element):
     """What all forces are."""
+
+    marker_kind: ClassVar[str] = "point"  # what the markers that it names have to be
+
+    @property
+    def drawn_length(self) -> Number | None:
+        """The length without force of what is drawn as a coil between two points; None for what is not."""
+        return None
+
+    def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
+        """Keys and sentences about numbers that cannot be, as `values` of the checks finds them."""
+        return iter(())
 
 
 class Gravity(Load):
@@ -62,6 +78,14 @@ class Spring(Load):
         if self.acts_on is not None and self.natural_length is not None:
             raise ValueError("acts on a measure and has natural_length; write natural_value.")
         return self
+
+    @property
+    def drawn_length(self) -> Number | None:
+        return self.natural_length
+
+    def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
+        if self.natural_length is not None and values.value(self.natural_length) < 0.0:
+            yield ("natural_length",), f"is {values.found(self.natural_length)}; give a length of zero or more."
 
 
 class AtOrActsOn(Load):
@@ -99,6 +123,7 @@ class Force(AtOrActsOn):
 class Torque(AtOrActsOn):
     """A torque on a body, or about a measure [N m]."""
 
+    marker_kind: ClassVar[str] = "any"
     type: Literal["torque"] = "torque"
 
 
@@ -115,6 +140,21 @@ class Spline(Load):
     values: Annotated[
         Annotated[ParameterName, Tag("<name>")] | Annotated[Numbers, Tag("<list>")], Discriminator(_values_kind)
     ] = Field(description="the values at the nodes: as many numbers, or the name of a parameter that is a list")
+
+    def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
+        if len(self.times) < MIN_SPLINE_POINTS:
+            yield ("times",), f"has {len(self.times)} entries; a spline needs at least {MIN_SPLINE_POINTS}."
+        times = values.vector(self.times)
+        for i in range(1, len(times)):
+            if times[i] <= times[i - 1]:
+                yield ("times", i), f"is {values.found(self.times[i])} after {times[i - 1]:g}; times have to increase."
+            elif times[i] - times[i - 1] < SOON * (times[-1] - times[0]):
+                text = f"is {values.found(self.times[i])}, too soon after {times[i - 1]:g}; leave one of them out."
+                yield ("times", i), text
+        numbers = values.model.parameters.get(self.values) if isinstance(self.values, str) else self.values
+        if isinstance(numbers, tuple) and len(numbers) != len(self.times):
+            text = f"has {len(numbers)} entries and times has {len(self.times)}; give as many of both."
+            yield ("values",), text
 
 
 FORCES = {force.model_fields["type"].default: force for force in (Gravity, Spring, Force, Torque, Spline)}

@@ -13,7 +13,7 @@ from kinegrad.errors import KinegradError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.bodies import VectorMarker
 from kinegrad.model.constraints import Distance
-from kinegrad.model.forces import Gravity, Spring
+from kinegrad.model.forces import Gravity
 from kinegrad.model.shapes import shapes_of
 from kinegrad.page.packing import packed
 from kinegrad.page.replay import Frames, chosen_rows, frames, quaternions
@@ -82,9 +82,9 @@ class _Scene:
             "traces": self._traces(),
             "joints": [self._joint(name, joint) for name, joint in model.joints.items()],
             "springs": [
-                {"name": name, "ends": self._ends(force.between), "natural": self.value(force.natural_length)}
+                {"name": name, "ends": self._ends(force.between), "natural": self.value(force.drawn_length)}
                 for name, force in model.forces.items()
-                if isinstance(force, Spring) and force.between
+                if force.drawn_length is not None
             ],
             "bars": [{"name": name, "ends": self._ends(element.between)} for name, element in self._bars()],
             "radius": self.solids.radius,

@@ -68,14 +68,14 @@ def expression_rows(system: System, with_freedoms: bool) -> list[ExpressionRow]:
     free = {f.row: f.name for f in system.freedoms}
     packed = tables["packed"]
     rows = []
-    for i, law in enumerate(tables["row_laws"]):
+    for i, law in enumerate(tables["elements"]["row_law"]):
         scalars = tuple(tables["scalars"][k] for k in packed.ins[law["in0"] : law["in1"]])
         if law["row"] in written:
             rows.append(ExpressionRow(written[law["row"]], law["row"], i, scalars))
         elif with_freedoms and law["row"] >= m:
             rows.append(ExpressionRow(free[law["row"]], law["row"], i, scalars))
     if with_freedoms:
-        for row in tables["rows"]:
+        for row in tables["elements"]["row"]:
             if row["type"] == MEASURE and row["row"] >= m:
                 rows.append(ExpressionRow(free[row["row"]], row["row"], -1, (tables["scalars"][row["n"]],)))
     return rows

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegrad.coordinates.coordinate_set import CoordinateSet
+from kinegrad.coordinates.elements import element_arrays, records
 from kinegrad.coordinates.joint.initial_guess import initial_guess
 from kinegrad.coordinates.joint.spanning_tree import SpanningTree, spanning_tree
 from kinegrad.coordinates.system import System
@@ -92,10 +93,9 @@ class JointSet(CoordinateSet):
         return A, r - np.einsum("bij,bj->bi", A, back), V, a
 
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
-        from kinegrad.kernels.elements.kinds import empty_stages
         from kinegrad.kernels.joint.functions import PARTS
         from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE
-        from kinegrad.kernels.records import COLUMN, LAW, MARKER, ROW, SCALAR, SPLINE, SPRING
+        from kinegrad.kernels.records import COLUMN, MARKER
 
         tables, sizes = system.tables, system.sizes
         n, p = sizes["n"], len(ds)
@@ -120,38 +120,20 @@ class JointSet(CoordinateSet):
             own = wanted[loc : loc + 3].any() or (point and wanted[ref : ref + 3].any())
             record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(own)}
             markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
-        scalars = [{"marker": a, "comp": b} if a >= 0 else {"marker": -1, "k": b} for a, b in tables["scalars"]]
-        springs = [dict(zip(("i", "j", "k", "c", "l0"), spring, strict=True)) for spring in tables["springs"]]
-        splines = [dict(zip(("t0", "t1", "slot"), spline, strict=True)) for spline in tables["splines"]]
-        packed = tables["packed"]
         result = {
-            "node": _records(NODE, nodes, number),
-            "coord": _records(COORDINATE, [*self.screws, *[{"node": -1, "up": -1}] * (n - len(self.screws))], number),
-            "mass": _records(MASS, self.masses, number),
-            "centred": _records(CENTRED, [{}] * len(nodes), number),
-            "centred_b": _records(CENTRED_SCREW, [{}] * n, number),
-            "mk": _records(MARKER, markers, number),
-            "col": _records(COLUMN, columns, number),
-            "sc": _records(SCALAR, scalars, number),
-            "spring": _records(SPRING, springs, number),
-            "row": _records(ROW, tables["rows"], number),
-            "law": _records(LAW, tables["laws"], number),
-            "row_law": _records(LAW, tables["row_laws"], number),
-            "objective": _records(LAW, tables["objectives"], number),
-            "spline": _records(SPLINE, splines, number),
-            "times": np.array(tables["times"], "f8"),
-            "count": np.array([sizes["gravity"], sizes["n_rows"], sizes["n_laws"]], np.int64),
-            "stage": empty_stages(),
+            "node": records(NODE, nodes, number),
+            "coord": records(COORDINATE, [*self.screws, *[{"node": -1, "up": -1}] * (n - len(self.screws))], number),
+            "mass": records(MASS, self.masses, number),
+            "centred": records(CENTRED, [{}] * len(nodes), number),
+            "centred_b": records(CENTRED_SCREW, [{}] * n, number),
+            "mk": records(MARKER, markers, number),
+            "col": records(COLUMN, columns, number),
             "links": np.zeros(len(PARTS), np.int64),
             "star": np.zeros(1, np.int64),
             "touch": touch,
             "want": want,
-            "pos": np.full(n + p, -1, np.int64),
-            "idx": np.zeros(2 * (n + p), np.int64),
-            "val": np.zeros(2 * (n + p), number),
             "zero": np.zeros(n, number),
-            **{name: np.zeros((packed.inputs, n + p), number) for name in ("U", "Ud", "Udd")},
-            **packed.arrays(number),
+            **element_arrays(system, number, n + p),
         }
         result["node"]["A"][0] = np.eye(3).ravel()
         return result
@@ -191,16 +173,6 @@ class JointSet(CoordinateSet):
             if want[i] & GEOMETRY or below:
                 want[i] |= CARRIED
         return want
-
-
-def _records(dtype_fields, dicts, number) -> np.ndarray:
-    from kinegrad.kernels.jit import record
-
-    out = np.zeros(len(dicts), record(dtype_fields, number))
-    for i, values in enumerate(dicts):
-        for key, value in values.items():
-            out[i][key] = value
-    return out
 
 
 def _last(node: dict) -> int:

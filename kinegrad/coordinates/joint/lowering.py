@@ -54,7 +54,7 @@ class Lowering:
             closures.close(name)
         n_closures = len(e.row_names)
         e.constraints()
-        n_rows, n_laws, m = len(e.rows), len(e.row_laws), len(e.row_names)
+        m = len(e.row_names)
         e.forces()
         e.start_freedoms(self.euler.__getitem__, self._slides, closures.measured)
         objectives = e.objectives()
@@ -62,12 +62,12 @@ class Lowering:
         e.name_every_marker()
         slots = e.slots.build()
         tables = {
-            "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "springs": tuple(e.springs),
-            "rows": tuple(e.rows), "facing": tuple(e.facing), "row_laws": tuple(e.row_laws), "laws": tuple(e.laws),
-            "objectives": tuple(e.objective_laws), "splines": tuple(e.splines), "times": tuple(e.times), "packed": e.tables,
+            "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "facing": tuple(e.facing),
+            "elements": {name: tuple(rows) for name, rows in e.tables.items()},
+            "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
             "known": {},
         }  # fmt: skip
-        sizes = {"n": len(self.coordinates), "m": m, "n_rows": n_rows, "n_laws": n_laws, "gravity": gravity}
+        sizes = {"n": len(self.coordinates), "m": m, "gravity": gravity}
         coordinates = JointSet(
             tree=self.tree, body_point=self.body_point, index=dict(self.index), euler=dict(self.euler), nodes=tuple(self.nodes),
             screws=tuple(self.screws), masses=tuple(self.masses),

@@ -16,7 +16,11 @@ from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
 KIND = Kind({"spring": ("i", "j")}, works=lambda arrays: np.any(arrays["s"][arrays["spring"]["c"]] != 0.0))
 
 
-@KIND.failing(ZERO_LENGTH)
+@KIND.failing(
+    ZERO_LENGTH,
+    "of a natural length above zero, reached length zero and lost its direction",
+    "move its markers apart or set natural_length to 0",
+)
 def shortest(arrays):
     """The spring that is shortest."""
     x, spring = arrays["mk"]["x"].real, arrays["spring"]

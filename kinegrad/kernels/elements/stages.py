@@ -70,12 +70,19 @@ class Kind:
         Whether its parts read scalars.
     works : bool or callable
         Whether its elements do work without having a potential; ``works(arrays)`` looks at the numbers of those there are.
+    scratch : int
+        How many rows of the arrays U, Ud, Udd, with a column for each coordinate and direction, its parts use.
     """
 
-    def __init__(self, tables, *, count=None, scalars=False, works=False):
-        self.tables, self.count, self.scalars, self.works = tables, count, scalars, works
+    def __init__(self, tables, *, count=None, scalars=False, works=False, scratch=0):
+        self.tables, self.count, self.scalars, self.works, self.scratch = tables, count, scalars, works, scratch
         self.parts: dict = {}
         self.failures: dict = {}
+
+    @property
+    def table(self) -> str:
+        """The first of its tables."""
+        return next(iter(self.tables))
 
     def at(self, stage: int):
         """A decorator: the C function is what the kind does at a stage."""
@@ -88,11 +95,14 @@ class Kind:
 
         return decorate
 
-    def failing(self, status: int):
-        """A decorator: ``function(arrays)`` gives the row of the table whose element leaves this status."""
+    def failing(self, status: int, what: str, remedy: str):
+        """A decorator: ``function(arrays)`` gives the row of the first table whose element leaves this status.
+
+        `what` says, after the name of the element, what happened to it; `remedy` what to try.
+        """
 
         def decorate(function):
-            self.failures[status] = function
+            self.failures[status] = function, what, remedy
             return function
 
         return decorate
