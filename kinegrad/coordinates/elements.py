@@ -6,15 +6,18 @@ This part of lowering is the same for every coordinate set; a set says which joi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
 from kinegrad.coordinates.constraints import LOWERINGS as CONSTRAINTS
+from kinegrad.coordinates.coordinate_set import RADIAN, Coordinate
 from kinegrad.coordinates.forces import LOWERINGS as FORCES
 from kinegrad.coordinates.forces.gravity import acceleration
+from kinegrad.coordinates.joints import KINDS as JOINTS
+from kinegrad.coordinates.joints.base import Measured
 from kinegrad.coordinates.laws import Formula, LawTables, objective_tapes, row_tapes
-from kinegrad.coordinates.system import Freedom, Row, System
+from kinegrad.coordinates.system import Freedom, Own, Row, System
 from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.expressions import graph as algebra
 from kinegrad.expressions.syntax import Expression
@@ -48,6 +51,11 @@ class Elements:
         self.slots = SlotBuilder(parameters)
         self.slots.scalars("zero", [self.slots.graph.constant(0.0)] * N_ZERO)
         self.coordinate = coordinate
+        self.coordinates: list[Coordinate] = []  # those of the set, then those that elements own
+        self.own: list[Own] = []
+        self._angles: dict[tuple[str, str], int] = {}  # of joints that are not in the tree
+        self._bound: list[tuple[int, str, Formula, object]] = []
+        self._states: list[tuple[int, int]] = []
         self.markers: dict[tuple, int] = {}
         self.marker_names: dict[str, int] = {}
         self.scalars: dict[tuple, int] = {}
@@ -166,13 +174,63 @@ class Elements:
         return tuple(formula.scalar(self.scalar(marker, c), reference.rate) for c in range(3))
 
     def _coordinate(self, formula: Formula, reference: names.Reference):
-        k = self.coordinate(reference.element, reference.part)
+        """A coordinate of a joint: an entry of q, or what markers tell; an angle that they tell becomes an entry of q."""
+        name, part = reference.element, reference.part
+        k = self.coordinate(name, part)
         if k is None:
-            raise ExpressionError(
-                f"names {reference.element}.{reference.part}, but joint {reference.element!r} is cut and has no "
-                "coordinate in the tree; cut another joint of its loop."
-            )
+            measured = self.measured(formula, name, part)
+            if not measured.wraps:
+                value = measured.value
+                for _ in range(reference.rate):
+                    value = formula.rate(value)
+                return value
+            k = self._angle(name, part)
         return formula.scalar(self.coordinate_scalar(k), reference.rate)
+
+    # --- joints that are not in a tree, and coordinates of elements ---
+
+    def close(self, name: str) -> None:
+        """Write the rows that close a joint."""
+        joint = self.model.joints[name]
+        JOINTS[joint.type].close(self, name, joint)
+
+    def measured(self, formula: Formula, name: str, part: str) -> Measured:
+        """The Scalar of a coordinate of a joint, and whether it is an angle, known up to full turns."""
+        joint = self.model.joints[name]
+        return JOINTS[joint.type].measure(self, formula, name, joint, part)
+
+    def _angle(self, name: str, part: str) -> int:
+        """The entry of q that is the angle of a joint with all its turns, bound to markers by a row (OWN-1)."""
+        if (name, part) not in self._angles:
+            k = self._angles[name, part] = self._new(Coordinate(name, part, RADIAN))
+            formula = self.formula()
+            angle = self.measured(formula, name, part).value
+            Phi = algebra.wrap(angle - formula.scalar(self.coordinate_scalar(k)))
+            self._bound.append((k, f"{name}.{part} measured", formula, Phi))
+        return self._angles[name, part]
+
+    def own_state(self, coordinate: Coordinate, inertia: int, start: int) -> int:
+        """A new entry of q with inertia of its own: that and its rate at the start are slots (OWN-2)."""
+        k = self._new(coordinate)
+        self.add("own", coordinate.owner, {"k": k, "slot": inertia})
+        self.own.append(Own(k, inertia=inertia))
+        self._states.append((k, start))
+        return k
+
+    def _new(self, coordinate: Coordinate) -> int:
+        self.coordinates.append(coordinate)
+        return len(self.coordinates) - 1
+
+    def bind(self) -> set[int]:
+        """Write the rows of all angles that elements or degrees of freedom use; their numbers."""
+        for name in self.model.degrees_of_freedom:
+            if name in self.model.measures:
+                self.measure(self.formula(), name)  # may use angles too
+        first = len(self.row_names)
+        for k, name, formula, Phi in self._bound:
+            self.own.append(Own(k, row=len(self.row_names)))
+            self.expression_row(name, formula, Phi)
+        return set(range(first, len(self.row_names)))
 
     def number(self, formula: Formula, path: str, number):
         """The Scalar of a number of the model: a slot, or an expression with motion in it."""
@@ -247,16 +305,14 @@ class Elements:
 
     # --- freedoms and objectives ---
 
-    def start_freedoms(self, euler: Callable, slides: Callable, measured: Callable) -> None:
-        """Rows that measure the degrees of freedom, after all constraint rows.
+    def start_freedoms(self, euler: Callable, slides: Callable) -> None:
+        """Rows that measure the degrees of freedom and the states of elements, after all constraint rows.
 
         Parameters
         ----------
         euler, slides : callables
             ``euler(joint)`` gives the first Euler parameter of a joint and +1 or -1 (conjugate); ``slides(joint)`` the
             three coordinates of its position.
-        measured : callable
-            ``measured(formula, joint, part)`` gives the Scalar of a coordinate of a cut joint, and whether it wraps.
         """
         for name, start in self.model.degrees_of_freedom.items():
             path = f"degrees_of_freedom.{name}"
@@ -269,10 +325,11 @@ class Elements:
             row = len(self.row_names)
             wraps = False
             if reference.kind == "coordinate":
-                k = self.coordinate(reference.element, reference.part)
+                part = reference.element, reference.part
+                k = self._angles.get(part, self.coordinate(*part))
                 if k is None:
                     formula = self.formula()
-                    value, wraps = measured(formula, reference.element, reference.part)
+                    value, wraps = self.measured(formula, *part)
                     self.expression_row(name, formula, value)
                 else:
                     self._row(name, MEASURE, n=self.coordinate_scalar(k))
@@ -283,6 +340,10 @@ class Elements:
                 formula = self.formula()
                 self.expression_row(name, formula, self.measure(formula, name))
             self.freedoms.append(Freedom(name, row, position, velocity, wraps))
+        for k, start in self._states:
+            row = len(self.row_names)
+            self._row(self.coordinates[k], MEASURE, n=self.coordinate_scalar(k))
+            self.freedoms.append(Freedom(self.coordinates[k], row, 0, start, state=True))
         for entry in self._dependent:  # last, so that the independent ones are contiguous
             self._euler_freedom(*entry, independent=False)
 
@@ -355,9 +416,9 @@ class Elements:
         return kinds
 
 
-def rows_of(names_: list[str], implied: list[tuple[int, str]], closures: int) -> tuple[Row, ...]:
-    """Named rows with their numbers, of which the first `closures` belong to joints, and those that follow where they stand."""
-    rows = [(k, 1, Row(name, k, k < closures)) for k, name in enumerate(names_)]
+def rows_of(names_: list[str], implied: list[tuple[int, str]], closures: Collection[int]) -> tuple[Row, ...]:
+    """Named rows with their numbers, of which `closures` belong to joints, and those that follow where they stand."""
+    rows = [(k, 1, Row(name, k, k in closures)) for k, name in enumerate(names_)]
     rows += [(k, 0, Row(name, -1, True)) for k, name in implied]
     return tuple(row for *_, row in sorted(rows, key=lambda entry: entry[:2]))
 

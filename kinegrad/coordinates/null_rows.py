@@ -63,6 +63,7 @@ def without_null_rows(system: System) -> System:
             sizes=system.sizes | {"m": m},
             rows=tuple(replace(row, number=shift[row.number]) for row in system.rows),
             freedoms=tuple(replace(f, row=f.row - system.m + m) for f in system.freedoms),
+            own=tuple(replace(own, row=shift[own.row]) for own in system.own),
         )
     )
 

@@ -27,7 +27,8 @@ class Freedom:
     """A degree of freedom: the row that measures it, the slots of its value and rate at the start, and its name.
 
     `wraps` marks an angle measured from markers, which is known up to full turns.  `independent` is False for a row
-    that the start uses and an independent-coordinate formulation does not.
+    that the start uses and an independent-coordinate formulation does not.  `state` marks the state of an element, which is
+    no freedom of the mechanism.
     """
 
     name: str
@@ -36,6 +37,20 @@ class Freedom:
     velocity: int
     wraps: bool = False
     independent: bool = True
+    state: bool = False
+
+
+@dataclass(frozen=True)
+class Own:
+    """A coordinate that an element owns, behind those of the set (OWN-1).
+
+    `k` is its number, `row` the constraint row that binds it to markers, or -1, and `inertia` the slot of its inertia, or -1:
+    then it is the state of an element.
+    """
+
+    k: int
+    row: int = -1
+    inertia: int = -1
 
 
 @dataclass(frozen=True)
@@ -64,6 +79,8 @@ class System:
     freedoms : tuple of Freedom
     objectives : dict name -> "integral" | "final"
     markers : dict "body.marker" -> number of the marker
+    own : tuple of Own
+        Coordinates that elements own; they are the last ones.
     rho : (r,) array
         Values of the independent parameters.
     """
@@ -80,6 +97,7 @@ class System:
     freedoms: tuple[Freedom, ...]
     objectives: dict[str, str]
     markers: dict[str, int]
+    own: tuple[Own, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -117,6 +135,11 @@ class System:
             if coordinate.unit == ONE:
                 by_owner.setdefault(coordinate.owner, []).append(k)
         return np.array(list(by_owner.values()), np.int64).reshape(-1, 4)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of the elements that have a state of their own."""
+        return tuple(self.coordinates[own.k].owner for own in self.own if own.inertia >= 0)
 
     def coordinate_of(self, freedom: Freedom) -> int | None:
         """The coordinate that a degree of freedom is, if it is one."""

@@ -93,6 +93,12 @@ def sech2(x):
 
 _exp = _elementary("exp")
 
+
+def wrap(x):
+    """x less the nearest whole number of turns."""
+    return x - 2.0 * math.pi * round(x.real / (2.0 * math.pi)) if finite(x) else NAN
+
+
 OPERATIONS: dict[str, Callable] = {
     "add": lambda a, b: a + b,
     "subtract": lambda a, b: a - b,
@@ -105,5 +111,6 @@ OPERATIONS: dict[str, Callable] = {
     "log": log,
     "atan2": atan2,
     "sech2": sech2,
+    "wrap": wrap,
 }
 """Operation by name; `powi` takes the exponent as its second argument."""

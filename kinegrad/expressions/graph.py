@@ -274,6 +274,7 @@ atan = _function("atan", "The angle in (-π/2, π/2) whose tangent is x.")
 exp = _function("exp", "e to the power x.")
 log = _function("log", "The natural logarithm of x.")
 tanh = _function("tanh", "The hyperbolic tangent of x.")
+wrap = _function("wrap", "x less the nearest whole number of turns: an angle near 0, not part of the language.")
 sech2 = _function("sech2", "1 - tanh(x)**2: the derivative of tanh, not part of the language.")
 
 
@@ -300,6 +301,7 @@ PARTIALS: dict[str, tuple[Callable[..., Scalar], ...]] = {
     "exp": (lambda y, a: y,),
     "log": (lambda y, a: 1.0 / a,),
     "tanh": (lambda y, a: sech2(a),),
+    "wrap": (lambda y, a: y.graph.constant(1.0),),
     "sech2": (lambda y, a: -2.0 * tanh(a) * y,),
     "atan2": (lambda y, a, b: b / (a * a + b * b), lambda y, a, b: -a / (a * a + b * b)),
 }

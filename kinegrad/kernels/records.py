@@ -42,15 +42,19 @@ COINCIDENCE, DOT, DISTANCE, NORM, MEASURE = range(5)
 # Expression element (force law, row or objective): inputs (scalars) in0:in1 of the table `ins`, slots sl0:sl1 of the
 # table `slots`, targets t0:t1 of the table `targets` (places in the inputs a force acts on), spline w or -1, row or
 # objective number `row`, and up to three tapes: code rows c:e, constants q:r, outputs from o on.  A force or objective may
-# have a function: its number fn in the table `callback` or -1, na arguments, which tape 2 gives, and nc values.
+# have a function: its number fn in the table `callback` or -1, na arguments, which tape 2 gives, and nc values.  The power of
+# an idle one does not count.
 LAW = [
     ("in0", "i8"), ("in1", "i8"), ("sl0", "i8"), ("sl1", "i8"), ("t0", "i8"), ("t1", "i8"), ("w", "i8"), ("row", "i8"),
-    ("fn", "i8"), ("na", "i8"), ("nc", "i8"),
+    ("fn", "i8"), ("na", "i8"), ("nc", "i8"), ("idle", "i8"),
     *[(f + d, "i8") for d in "012" for f in ("c", "e", "q", "r", "o")],
 ]  # fmt: skip
 
 # Spline: times t0:t1 of the table `times`, four coefficient slots an interval from `slot` on.
 SPLINE = [("t0", "i8"), ("t1", "i8"), ("slot", "i8")]
+
+# Inertia of a coordinate k that an element owns: its slot.
+OWN = [("k", "i8"), ("slot", "i8")]
 
 # The tables by the names of their arrays.
 RECORDS = {
@@ -63,4 +67,5 @@ RECORDS = {
     "row_law": LAW,
     "objective": LAW,
     "spline": SPLINE,
+    "own": OWN,
 }

@@ -16,6 +16,7 @@ from kinegrad.kernels.jit import (
     exp,
     kernel,
     log,
+    real,
     sin,
     sqrt,
     tan,
@@ -42,7 +43,10 @@ from kinegrad.kernels.jit import (
     ATAN,
     ASIN,
     ACOS,
-) = range(19)
+    WRAP,
+) = range(20)
+
+TURN = 6.283185307179586
 
 OPS = {
     "multiply": MULTIPLY,
@@ -64,6 +68,7 @@ OPS = {
     "atan": ATAN,
     "asin": ASIN,
     "acos": ACOS,
+    "wrap": WRAP,
 }
 """The number of each operation; the interpreter tries them in this order, the frequent ones first."""
 
@@ -88,6 +93,13 @@ def sech2(x):
     e = exp(-x if x.real > 0.0 else x)
     s = 2.0 * e / (1.0 + e * e)
     return s * s
+
+
+@kernel
+def wrap(x):
+    """x less the nearest whole number of turns."""
+    turns = real(x) / TURN
+    return x - TURN * int(turns + 0.5) if turns >= 0.0 else x + TURN * int(0.5 - turns)
 
 
 @kernel
@@ -133,8 +145,10 @@ def run_tape_at(code, first, n, r, base):
             y = atan(x)
         elif op == ASIN:
             y = asin(x)
-        else:
+        elif op == ACOS:
             y = acos(x)
+        else:
+            y = wrap(x)
         r[base + code[i, 3]] = y
 
 

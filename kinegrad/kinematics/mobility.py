@@ -39,6 +39,8 @@ class Mobility:
         The same at disturbed positions that are assembled again.
     redundant : tuple of str
         Names of the rows that follow from rows before them, with those that hold by structure.
+    states : int
+        Coordinates that are states of elements, and no freedoms.
     given : int
         Degrees of freedom that the model gives.
     unsuited : str
@@ -53,17 +55,18 @@ class Mobility:
     nearby_ranks: tuple[int, ...]
     redundant: tuple[str, ...]
     given: int
+    states: int
     unsuited: str
 
     @property
     def dof(self) -> int:
         """Degrees of freedom at the assembled position."""
-        return self.n - self.rank
+        return self.n - self.states - self.rank
 
     @property
     def nearby(self) -> tuple[int, ...]:
         """Degrees of freedom at the positions nearby."""
-        return tuple(self.n - rank for rank in self.nearby_ranks)
+        return tuple(self.n - self.states - rank for rank in self.nearby_ranks)
 
     @property
     def singular(self) -> bool:
@@ -144,7 +147,8 @@ def mobility(system: System) -> Mobility:
         rank=len(kept),
         nearby_ranks=tuple(nearby),
         redundant=tuple(row.name for row in system.rows if row.name in redundant),
-        given=sum(freedom.independent for freedom in system.freedoms),
+        given=sum(freedom.independent and not freedom.state for freedom in system.freedoms),
+        states=len(system.states),
         unsuited=unsuited,
     )
 

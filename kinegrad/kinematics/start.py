@@ -125,7 +125,14 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
 
 def place(system: System, work: Workspace) -> None:
     """Leaves a position near the poses of the bodies in the workspace: the guess from which an assembly is found."""
-    work["q"][:] = system.set.guess(system, work["s"].real)
+    q = system.set.guess(system, work["s"].real)
+    work["q"][:] = np.concatenate([q, np.zeros(system.n - len(q))])
+    bound = [own for own in system.own if own.row >= 0]
+    if bound:
+        work["flag"][FREEDOMS] = 0
+        work.call(POSITION)
+        for own in bound:
+            work["q"][own.k] = work["Phi"][own.row]  # a row is what markers tell, less the coordinate
 
 
 def weigh_rows(system: System, work: Workspace) -> None:
@@ -286,8 +293,8 @@ def check_freedoms(system: System, work: Workspace) -> None:
     J = work["J"]
     _refuse_infinite(system, J, "at the start")
     rank = least_squares(J[:m], np.zeros((m, 1)))[1] if m else 0
-    dof = system.n - rank
-    given = [f for f in system.freedoms if f.independent]
+    dof = system.n - len(system.states) - rank
+    given = [f for f in system.freedoms if f.independent and not f.state]
     names = ", ".join(f.name for f in given) or "none"
     if len(given) != dof:
         raise AssemblyError(

@@ -19,7 +19,7 @@ from kinegrad.model.check_values import find_in_values_of
 from kinegrad.model.constraints import Driver, Freedom, Guidance, Linear, Objective
 from kinegrad.model.element import Element, closest, dotted
 from kinegrad.model.evaluation import Evaluation
-from kinegrad.model.forces import Force, Spline, Torque
+from kinegrad.model.forces import Spline
 from kinegrad.model.joints import JOINTS
 from kinegrad.model.names import Reference
 from kinegrad.model.parameters import Parameters
@@ -350,8 +350,6 @@ ANYTHING = Allowed("an objective uses t, parameters, positions, velocities and a
 
 #: Places with more than numbers and parameters: (class of the element, field).
 LAWS = {
-    (Force, "value"): FORCE_LAW,
-    (Torque, "value"): FORCE_LAW,
     (Guidance, "value"): IN_TIME,
     (Driver, "value"): IN_TIME,
     (Objective, "integral"): ANYTHING,
@@ -394,7 +392,7 @@ def all_expressions(model: Model) -> Iterator[tuple[tuple, Expression, Allowed]]
     sections = ("bodies", "joints", "forces", "constraints", "drivers", "degrees_of_freedom", "objectives")
     for path, element in (*single, *_elements(model, *sections)):
         for key in type(element).model_fields:
-            allowed = LAWS.get((type(element), key), NUMBERS)
+            allowed = FORCE_LAW if key in getattr(element, "laws", ()) else LAWS.get((type(element), key), NUMBERS)
             for place, expression in _within((*path, key), getattr(element, key)):
                 yield place, expression, allowed
 

@@ -38,6 +38,7 @@ class Load(Element):
     """What all forces are."""
 
     marker_kind: ClassVar[str] = "point"  # what the markers that it names have to be
+    laws: ClassVar[tuple[str, ...]] = ()  # keys whose expressions may use motion
 
     @property
     def drawn_length(self) -> Number | None:
@@ -91,6 +92,7 @@ class Spring(Load):
 class AtOrActsOn(Load):
     """A force with a value: three components at a marker, or one number on a measure."""
 
+    laws: ClassVar[tuple[str, ...]] = ("value",)
     at: MarkerName | None = Field(None, description="the marker of the body it acts on, written body.marker")
     frame: Literal["ground", "body"] = Field("ground", description="whose axes the three components refer to")
     acts_on: MeasureName | None = Field(None, description=ACTS_ON)

@@ -74,10 +74,12 @@ class Balance:
         self.index = {body: i for i, body in enumerate(self.model.bodies)}
         self.edges = {edge.joint: edge for edge in self.tree.edges}
         self.k = len(states.A)
+        self.angles = {own.k: system.coordinates[own.k] for own in system.own if own.row >= 0}
         self.length = self._length()
         self.unknowns = self._unknowns(held)
         self.width = sum(u.size for u in self.unknowns)
-        self.beyond = self._summed(self._needed(masses)[:, :, :, None])
+        self.pushed = self._summed(self._on_angles()[:, :, :, None])
+        self.beyond = self._summed(self._needed(masses)[:, :, :, None]) + self.pushed
         self.answers = self._summed(self._exerted()) if self.width else np.zeros((self.k, len(self.index), 6, 0))
         self.joints = {edge.joint: self._directions(edge.joint) for edge in self.tree.edges}
         self.y, self.loose = self._solve()
@@ -139,6 +141,16 @@ class Balance:
             if body != GROUND:
                 load = wrench(s.f[:, i], s.x[:, i])
                 out[:, self.index[body], 0 if point else 3 :] += load[:, 0 if point else 3 :]
+        return out
+
+    def _on_angles(self) -> np.ndarray:
+        """(k, b, 6) loads on angles of cut joints that are coordinates, as they act on the bodies of the joints."""
+        out = np.zeros((self.k, len(self.index), 6))
+        for k, angle in self.angles.items():
+            load = Unknown(angle, 1)
+            self._push(load, angle.owner, self._along(angle.owner, angle.part))
+            for body, W in load.on.items():
+                out[:, self.index[body]] += self.states.R[:, k, None] * W[:, :, 0]
         return out
 
     # --- what is not ---
@@ -215,6 +227,10 @@ class Balance:
         unknown = Unknown(row.name, 1)
         gradient, markers = self.states.gradients[number], self.system.tables["markers"]
         for j, (marker, component) in enumerate(row.scalars):
+            if component in self.angles and marker < 0:
+                angle = self.angles[component]
+                self._push(unknown, angle.owner, gradient[:, j, None, None] * self._along(angle.owner, angle.part))
+                continue
             if marker < 0:
                 unknown.coordinates[component] = unknown.coordinates.get(component, 0.0) + gradient[:, j : j + 1]
                 continue
@@ -236,10 +252,14 @@ class Balance:
 
     def _coordinate(self, name: str, joint: str, part: str) -> Unknown:
         """Force on a coordinate of a cut joint, as it would act in the tree: however the coordinate is measured."""
-        free = self._directions(joint)
         unknown = Unknown(name, 1)
-        self._push(unknown, joint, free.D[:, :, [free.parts.index(part)]])
+        self._push(unknown, joint, self._along(joint, part))
         return unknown
+
+    def _along(self, joint: str, part: str) -> np.ndarray:
+        """(k, 6, 1) the wrench of a unit force on a coordinate of a joint, on its second body at its second marker."""
+        free = self._directions(joint)
+        return free.D[:, :, [free.parts.index(part)]]
 
     def _push(self, unknown: Unknown, joint: str, D: np.ndarray) -> None:
         """Wrenches D (k, 6, c) at the second marker of a joint, on its second body and back on its first."""
@@ -275,11 +295,12 @@ class Balance:
             x2 = self.ends(edge.joint)[3]
             G = sign * dual(free.S, shifted(self.answers[:, self.index[edge.child]], x2))
             b = sign * dual(free.S, shifted(self.beyond[:, self.index[edge.child]], x2))
+            pushed = sign * dual(free.S, shifted(self.pushed[:, self.index[edge.child]], x2))
             for i, part in enumerate(free.parts):
                 k = self.system.set.index.get((edge.joint, part))
                 if k is None:
                     continue
-                b[:, i, 0] = self.states.R[:, k]  # less the loads that act on the coordinate itself
+                b[:, i, 0] = self.states.R[:, k] + pushed[:, i, 0]  # less the loads that act on the coordinate itself
                 for unknown in self.unknowns:
                     if k in unknown.coordinates:
                         G[:, i, unknown.columns] += unknown.coordinates[k]

@@ -65,7 +65,7 @@ def expression_rows(system: System, with_freedoms: bool) -> list[ExpressionRow]:
     """
     tables, m = system.tables, system.m
     written = {row.number: row.name for row in system.rows if row.number >= 0 and not row.closure}
-    free = {f.row: f.name for f in system.freedoms}
+    free = {f.row: f.name for f in system.freedoms if not f.state}
     packed = tables["packed"]
     rows = []
     for i, law in enumerate(tables["elements"]["row_law"]):
@@ -76,7 +76,7 @@ def expression_rows(system: System, with_freedoms: bool) -> list[ExpressionRow]:
             rows.append(ExpressionRow(free[law["row"]], law["row"], i, scalars))
     if with_freedoms:
         for row in tables["elements"]["row"]:
-            if row["type"] == MEASURE and row["row"] >= m:
+            if row["type"] == MEASURE and row["row"] in free:
                 rows.append(ExpressionRow(free[row["row"]], row["row"], -1, (tables["scalars"][row["n"]],)))
     return rows
 

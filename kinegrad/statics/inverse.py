@@ -10,6 +10,7 @@ import numpy as np
 from kinegrad.coordinates.sets import lower
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
+from kinegrad.kinematics.states import refuse_states
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
@@ -87,6 +88,7 @@ def inverse(
         Forces of the model that act on measures: they are left out and found, instead of forces on all degrees of freedom. If
         they are too few `residual` tells what is missing; if they are too many the solution of least norm is taken.
     """
+    refuse_states(system, "a motion that is given")
     given = [x is not None for x in (t, q, qd, qdd)]
     if motion is not None and any(given):
         raise KinegradError("inverse has a motion and arrays; give one of them.")

@@ -7,8 +7,11 @@ from kinegrad.errors import ModelError, Problem
 from kinegrad.laws import Law
 
 
-def add_law(elements, name: str, formula: Formula, forces: dict, stored: tuple = ()) -> None:
-    """A row of the table of laws: covectors `forces` by scalar, and what is stored, with the power of the rest."""
+def add_law(elements, name: str, formula: Formula, forces: dict, stored: tuple = (), *, idle: bool = False) -> None:
+    """A row of the table of laws: covectors `forces` by scalar, and what is stored, with the power of the rest.
+
+    An `idle` law does no work: it is no force on bodies.
+    """
     if any(u[2] in formula.moved_by(*forces.values()) for u in formula.scalars.values()):
         raise ModelError(
             Problem(
@@ -17,7 +20,7 @@ def add_law(elements, name: str, formula: Formula, forces: dict, stored: tuple =
             )
         )
     tapes, targets = force_tapes(formula, forces, stored)
-    elements.add("law", name, elements.packed.add(formula, tapes, targets))
+    elements.add("law", name, elements.packed.add(formula, tapes, targets) | {"idle": int(idle)})
 
 
 def on_measure(formula: Formula, measure, value) -> dict:

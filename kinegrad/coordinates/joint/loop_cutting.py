@@ -146,7 +146,7 @@ def _why_not_cut(edge: Edge, edges: Sequence[Edge], opened: Sequence[Edge]) -> P
 
 
 def refuse_used_loops(edges: Sequence[Edge], used: Collection[str]) -> None:
-    """Raise for each loop in which the model uses the coordinate of every joint."""
+    """Raise for each loop in which the model gives the orientation of every joint at the start."""
     together, kept, problems = Partition(), [], []
     for edge in (edge for edge in edges if edge.name in used):
         if together.join(edge.a, edge.b):
@@ -155,7 +155,7 @@ def refuse_used_loops(edges: Sequence[Edge], used: Collection[str]) -> None:
         loop = sorted([edge, *path(kept, edge.a, edge.b)], key=lambda joint: joint.index)
         sentence = (
             f"the loop of joints {', '.join(repr(joint.name) for joint in loop)} cannot be opened by itself, because "
-            f"the model uses the coordinate of each. Mark one with `cut: true`, or refer to a marker instead."
+            "the model gives the orientation of each at the start. Leave one out of degrees_of_freedom."
         )
         problems.append(Problem(sentence, f"joints.{edge.name}"))
     if problems:

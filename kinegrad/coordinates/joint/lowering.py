@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinegrad.coordinates.closures import Closures
 from kinegrad.coordinates.coordinate_set import Coordinate
 from kinegrad.coordinates.elements import Elements, rows_of
 from kinegrad.coordinates.joint.joint_set import JointSet
@@ -30,14 +29,13 @@ class Lowering:
         self.rho = self.parameters.values(values)
         self.nodes: list[dict] = [NODE_DEFAULTS | {"parent": -1, "type": RIGID, "k": 0, "nk": 0, "up": -1}]
         self.screws: list[dict] = []
-        self.coordinates: list[Coordinate] = []
         self.tip = {GROUND: 0}
         self.reference = {GROUND: 0}
         self.index: dict[tuple[str, str], int] = {}
         self.euler: dict[str, tuple[int, float]] = {}
         self.masses: list[dict] = []
         self.elements = Elements(model, self.parameters, lambda j, c: self.index.get((j, c)))
-        self.slots = self.elements.slots
+        self.slots, self.coordinates = self.elements.slots, self.elements.coordinates
 
     def system(self) -> System:
         e = self.elements
@@ -47,17 +45,17 @@ class Lowering:
             self._masses(edge.child)
         self._sort_masses()
         gravity = e.gravity()
-        closures = Closures(self.model, e)
         for name, k in self.euler.items():
             e.norm(f"{name} norm", k[0])
         for name in (*self.tree.cut, *self.tree.links):
-            closures.close(name)
-        n_closures = len(e.row_names)
+            e.close(name)
+        closures = set(range(len(e.row_names)))
         e.constraints()
-        m = len(e.row_names)
         e.forces()
-        e.start_freedoms(self.euler.__getitem__, self._slides, closures.measured)
         objectives = e.objectives()
+        closures |= e.bind()
+        m = len(e.row_names)
+        e.start_freedoms(self.euler.__getitem__, self._slides)
         used = tuple(e.markers)
         e.name_every_marker()
         slots = e.slots.build()
@@ -75,8 +73,8 @@ class Lowering:
         )  # fmt: skip
         system = System(
             model=self.model, set=coordinates, tables=tables, sizes=sizes, parameters=self.parameters, slots=slots,
-            rho=self.rho, coordinates=tuple(self.coordinates), rows=rows_of(e.row_names[:m], e.implied, n_closures),
-            freedoms=tuple(e.freedoms), objectives=objectives, markers=dict(e.marker_names),
+            rho=self.rho, coordinates=tuple(self.coordinates), rows=rows_of(e.row_names[:m], e.implied, closures),
+            freedoms=tuple(e.freedoms), objectives=objectives, markers=dict(e.marker_names), own=tuple(e.own),
         )  # fmt: skip
         from kinegrad.coordinates.null_rows import without_null_rows
 

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
+from kinegrad.errors import KinegradError
 from kinegrad.kernels.elements.kinds import link_stages, taking_part
 from kinegrad.kernels.elements.layout import N_ROWS
 from kinegrad.kernels.elements.stages import BIAS, FORCES, LINEAR_FORCES, ROWS
@@ -78,6 +79,9 @@ class Recursive:
     """
 
     def __init__(self, system: System, s: np.ndarray | None = None):
+        if system.own:
+            name = system.coordinates[system.own[0].k]
+            raise KinegradError(f"Sweeps over an open tree do not know the coordinate {name!r}; simulate the model.")
         work = self._work = system.workspace(s=s)
         self.arrays = sweep_arrays(work)
         self._context = RECURSIVE.context(self.arrays)
@@ -163,11 +167,14 @@ class ConstrainedTree:
         n, m, number = work.system.n, work.system.m, work["s"].dtype
         rows = work["row"][: work["count"][N_ROWS]]
         norms = rows[rows["type"] == NORM]
-        closing = np.setdiff1d(np.arange(m), norms["row"])
+        bound = np.array([(own.row, own.k) for own in work.system.own if own.row >= 0], np.int64).reshape(-1, 2)
+        closing = np.setdiff1d(np.arange(m), [*norms["row"], *bound[:, 0]])
         k = len(closing)
         self.arrays = sweep_arrays(work) | {
             "closing": closing.astype(np.int64),
             "norms": np.stack([norms["row"], norms["n"]], axis=1),
+            "heavy": np.array([own.k for own in work.system.own if own.inertia >= 0], np.int64),
+            "bound": bound,
             "stab": np.array(stabilisation, float),
             "X": np.zeros((n, k), number),
             "L": np.zeros((k, k), number),
@@ -188,7 +195,11 @@ class ConstrainedTree:
     def rates(self):
         """The address of the function."""
         arrays = self.arrays
-        subs = (FORWARD,) + (LOADS,) * has_loads(arrays) + (CLOSE,) * (len(arrays["closing"]) > 0)
+        subs = (
+            (FORWARD,)
+            + (LOADS,) * has_loads(arrays)
+            + (CLOSE,) * (len(arrays["closing"]) + len(arrays["heavy"]) + len(arrays["bound"]) > 0)
+        )
         link(arrays, subs, (FORCES, ROWS, BIAS))
         return address(rates)
 

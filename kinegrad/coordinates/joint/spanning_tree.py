@@ -3,7 +3,7 @@
 Bodies, the ground among them, are the nodes of a graph, and joints its edges; links are rows and never edges. Every
 loop is opened at one joint, by this rule:
 
-1. never a joint whose coordinate the model uses, unless the user asks for it;
+1. never a joint whose coordinate the model uses, unless the user asks for it or the model uses all of its loop;
 2. a spherical joint first, then the joint with most coordinates (a floating joint holds nothing and goes before all);
 3. the cut that leaves the shallowest tree;
 4. the last joint in the file.
@@ -133,7 +133,7 @@ def span(
     joints : mapping of str to joint
         In the order of the file.
     used : collection of str
-        Joints whose coordinate the model uses; they are cut only when asked for.
+        Joints whose coordinate the model uses; they are cut when asked for, or when all joints of a loop are used.
     cut : collection of str
         Joints to cut. They go before the joints the file marks with ``cut: true``, and a mark gives way when its loop
         is open already.
@@ -144,13 +144,14 @@ def span(
     marked = [edge.name for edge in edges if joints[edge.name].cut and edge.name not in cut]
     opened = set(open_loops(edges, cut, marked))
     remaining = [edge for edge in edges if edge not in opened]
-    refuse_used_loops(remaining, used)
+    turned = [name for name in used if KINDS[types[name]].n_norms]  # their orientation cannot be measured
+    refuse_used_loops(remaining, turned)
 
     def preference(edge: Edge) -> tuple[int, int]:
         """Class of a joint: the smaller, the more it should stay in the tree."""
-        if edge.name in used:
-            return (0, 0)
         kind = KINDS[types[edge.name]]
+        if edge.name in used:
+            return (0, 0 if edge.name in turned else 1)
         return (kind.cutting, len(kind.coordinates))
 
     tree, free = [], []

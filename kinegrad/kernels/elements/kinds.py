@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kinegrad.kernels.elements import callbacks, expression_rows, laws, objectives, rows, springs
+from kinegrad.kernels.elements import callbacks, expression_rows, laws, objectives, own_inertia, rows, springs
 from kinegrad.kernels.elements.stages import CALLS, COUNT, FIRST, N_STAGES, SCALARS
 from kinegrad.kernels.table import address
 
@@ -14,6 +14,7 @@ KINDS = (
     expression_rows.KIND,
     objectives.KIND,
     callbacks.KIND,
+    own_inertia.KIND,
 )
 
 

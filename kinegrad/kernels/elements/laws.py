@@ -122,6 +122,8 @@ def power(ctx):
     stored, total = 0.0 * s[0], 0.0 * s[0]
     for i in range(laws.shape[0]):
         e = laws[i]
+        if e["idle"]:
+            continue
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
         if e["fn"] < 0 and e["e2"] > e["c2"]:
             run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)

@@ -31,6 +31,7 @@ from kinegrad.kernels.jit import cfunction, kernel, real
 from kinegrad.kernels.joint.functions import base
 from kinegrad.kernels.joint.markers import first_columns, marker_rates
 from kinegrad.kernels.joint.motion import dot4, four, velocities
+from kinegrad.kernels.joint.own import along_row, fold, unfold
 from kinegrad.kernels.joint.recursive import (
     BLOCK,
     CLOSE,
@@ -62,20 +63,21 @@ from kinegrad.kernels.products import FREEDOMS, STATUS
 from kinegrad.kernels.status import LOST_RANK, NOT_FINITE, OK
 
 # closing: numbers of the rows that the sweeps do not hold; norms: row and first coordinate of those that they do;
+# heavy, bound: coordinates that elements own (REC-15);
 # stab: Ω², 2ξΩ; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; gap: what the rows still ask for.
 # right, row_right; out, row_out: four right-hand sides of the derivatives, and what solves them (REC-14).
 CONSTRAINED = RECURSIVE.extend(
     [("closing", "i8", 1), ("norms", "i8", 2), ("stab", "f8", 1), ("X", "f8", 2), ("L", "f8", 2), ("pivot", "f8", 1)]
-    + [("gap", "f8", 1), ("bias", "f8", 1)]
+    + [("gap", "f8", 1), ("bias", "f8", 1), ("heavy", "i8", 1), ("bound", "i8", 2)]
     + [("right", "f8", 2), ("row_right", "f8", 2), ("out", "f8", 2), ("row_out", "f8", 2), ("gap4", "f8", 2)]
 )
-closing_, norms_, stab_, X_, L_, pivot_, gap_, bias_ = CONSTRAINED.viewers(
-    *"closing norms stab X L pivot gap bias".split()
+closing_, norms_, stab_, X_, L_, pivot_, gap_, bias_, heavy_, bound_ = CONSTRAINED.viewers(
+    *"closing norms stab X L pivot gap bias heavy bound".split()
 )
 right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
 work_, rhs_, col_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col vp ap".split())
-lam_, Phi_, Phi_t_, c_, J_, Phi_z_, ease_, sizes_, reach_ = CONSTRAINED.viewers(
-    *"lam Phi Phi_t c J Phi_z ease sizes reach".split()
+M_, lam_, Phi_, Phi_t_, c_, J_, Phi_z_, ease_, sizes_, reach_ = CONSTRAINED.viewers(
+    *"M lam Phi Phi_t c J Phi_z ease sizes reach".split()
 )
 
 STIFFNESS, DAMPING = range(2)
@@ -100,7 +102,7 @@ def evaluate_rows(ctx):
     node, coord, mk, sc, q, v, vp = node_(ctx), coord_(ctx), mk_(ctx), sc_(ctx), q_(ctx), v_(ctx), vp_(ctx)
     J, Phi_t = J_(ctx), Phi_t_(ctx)
     first_columns(coord, mk, col_(ctx))
-    for l in range(closing_(ctx).shape[0] + norms_(ctx).shape[0]):
+    for l in range(closing_(ctx).shape[0] + norms_(ctx).shape[0] + bound_(ctx).shape[0]):
         Phi_t[l] = 0.0
         for k in range(q.shape[0]):
             J[l, k] = 0.0
@@ -118,16 +120,18 @@ def evaluate_rows(ctx):
 
 
 @kernel
-def inverse_times_rows(art, J, closing, Y, W, X):
-    """X = W Jᵀ, in blocks of columns (REC-9)."""
+def inverse_times_rows(art, M, J, closing, heavy, bound, Y, W, X):
+    """X = W Jᵀ, in blocks of columns (REC-9, REC-15)."""
     m, n = closing.shape[0], X.shape[0]
     for c0 in range(0, m, BLOCK):
         width = min(BLOCK, m - c0)
         for k in range(n):
             for c in range(BLOCK):
                 Y[k, c] = J[closing[c0 + c], k] if c < width else 0.0
+        fold(M, J, heavy, bound, Y, width)
         leaves_to_ground(art, Y, W, art.shape[0] - 1, width)
         ground_to_leaves(art, Y, W, art.shape[0] - 1, width)
+        unfold(J, heavy, bound, Y, width)
         for k in range(n):
             for c in range(width):
                 X[k, c0 + c] = Y[k, c]
@@ -238,23 +242,66 @@ def close_near_singular(J, closing, ease, drift, sizes, bias, X, L, d, a, lam, g
     return status
 
 
+@kernel
+def row_bias(ctx, r):
+    """What a stabilised row asks of J a: c + 2ξΩ Phid + Ω² Phi, with the other sign."""
+    J, v, stab = J_(ctx), v_(ctx), stab_(ctx)
+    t = Phi_t_(ctx)[r]
+    for k in range(v.shape[0]):
+        t += J[r, k] * v[k]
+    return c_(ctx)[r] + stab[DAMPING] * t + stab[STIFFNESS] * Phi_(ctx)[r]
+
+
+@kernel
+def free_own(ctx):
+    """a of own coordinates without the closing rows, and what acts on those without inertia in a of the tree (REC-15)."""
+    M, J, heavy, bound, a, f, Y = M_(ctx), J_(ctx), heavy_(ctx), bound_(ctx), a_(ctx), f_(ctx), rhs_(ctx)
+    n, art = a.shape[0], art_(ctx)
+    tree = n - heavy.shape[0] - bound.shape[0]
+    for k in range(n):
+        for c in range(WIDTH):
+            Y[k, c] = -f[k] if k >= tree and c == 0 else 0.0 * f[k]
+    fold(M, J, heavy, bound, Y, 1)
+    if bound.shape[0] > 0:
+        leaves_to_ground(art, Y, work_(ctx), art.shape[0] - 1, 1)
+        ground_to_leaves(art, Y, work_(ctx), art.shape[0] - 1, 1)
+    for k in range(n):
+        a[k] = a[k] + Y[k, 0] if k < tree else Y[k, 0]
+        Y[k, 0] = a[k]
+    for i in range(bound.shape[0]):
+        l, k = bound[i, 0], bound[i, 1]
+        a[k] = -row_bias(ctx, l) / J[l, k] - along_row(J, l, k, tree, Y, 0)
+
+
+@kernel
+def bound_multipliers(bound, closing, norms, J, q, f, lam):
+    """Multipliers of the rows that bind own coordinates, from the equations of these; and their part in those of norms."""
+    for i in range(bound.shape[0]):
+        l, k = bound[i, 0], bound[i, 1]
+        t = f[k]
+        for r in range(closing.shape[0]):
+            t += J[closing[r], k] * lam[closing[r]]
+        lam[l] = -t / J[l, k]
+        for j in range(norms.shape[0]):
+            p = four(q, norms[j, 1])
+            lam[norms[j, 0]] -= 0.5 * lam[l] * dot4(p, four(J[l], norms[j, 1])) / dot4(p, p)
+
+
 @SUBS.part(CLOSE)
 @cfunction(what="recursive dynamics with constraints")
 def close(ctx):
     """a and lam under the closing rows, from a of the free tree (REC-12)."""
     evaluate_rows(ctx)
-    closing, norms, stab, a, v, q = closing_(ctx), norms_(ctx), stab_(ctx), a_(ctx), v_(ctx), q_(ctx)
+    closing, norms, a, q, Phi = closing_(ctx), norms_(ctx), a_(ctx), q_(ctx), Phi_(ctx)
+    heavy, bound = heavy_(ctx), bound_(ctx)
     J, X, L, d, gap, bias, lam = J_(ctx), X_(ctx), L_(ctx), pivot_(ctx), gap_(ctx), bias_(ctx), lam_(ctx)
-    Phi, Phi_t, c = Phi_(ctx), Phi_t_(ctx), c_(ctx)
-    m, n = closing.shape[0], q.shape[0]
+    m = closing.shape[0]
+    if heavy.shape[0] + bound.shape[0] > 0:
+        free_own(ctx)
     for l in range(m):
-        r = closing[l]
-        lam[r] = 0.0
-        t = Phi_t[r]
-        for k in range(n):
-            t += J[r, k] * v[k]
-        bias[l] = c[r] + stab[DAMPING] * t + stab[STIFFNESS] * Phi[r]
-    inverse_times_rows(art_(ctx), J, closing, rhs_(ctx), work_(ctx), X)
+        lam[closing[l]] = 0.0
+        bias[l] = row_bias(ctx, closing[l])
+    inverse_times_rows(art_(ctx), M_(ctx), J, closing, heavy, bound, rhs_(ctx), work_(ctx), X)
     drift = 0.0
     for l in range(m):
         if real(ease_(ctx)[closing[l]]) >= 0.0:
@@ -268,6 +315,7 @@ def close(ctx):
         for l in range(m):
             t = dot4(p, four(J[closing[l]], k))
             lam[norms[i, 0]] -= 0.5 * lam[closing[l]] * t / dot4(p, p)
+    bound_multipliers(bound, closing, norms, J, q, f_(ctx), lam)
 
 
 @cfunction(what="recursive dynamics")
@@ -276,7 +324,7 @@ def rates(ctx):
     flag, v, a, vp, ap = flag_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx)
     run_sub(ctx, FORWARD)
     hold_norms(norms_(ctx), q_(ctx), v, f_(ctx), stab_(ctx), a, lam_(ctx))
-    if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
+    if closing_(ctx).shape[0] + heavy_(ctx).shape[0] + bound_(ctx).shape[0] > 0 and flag[STATUS] == OK:
         run_sub(ctx, CLOSE)
     for k in range(a.shape[0]):
         vp[k] = v[k]
@@ -296,7 +344,7 @@ def factor(ctx):
     flag[STATUS] = articulate(art, zero_(ctx), zero_(ctx))
     if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
         J, closing, X = Phi_z_(ctx), closing_(ctx), X_(ctx)
-        inverse_times_rows(art, J, closing, rhs_(ctx), work_(ctx), X)
+        inverse_times_rows(art, M_(ctx), J, closing, heavy_(ctx), bound_(ctx), rhs_(ctx), work_(ctx), X)
         flag[STATUS] = factor_rows(J, closing, ease_(ctx), STRENGTH, sizes_(ctx), X, L_(ctx), pivot_(ctx))
 
 
@@ -305,10 +353,11 @@ def solve_four(ctx):
     """out, row_out with [M Jᵀ; J 0] [out; row_out] = [right; row_right], J = Phi_q with all its rows (REC-14)."""
     closing, norms, art, q, J, X = closing_(ctx), norms_(ctx), art_(ctx), q_(ctx), Phi_z_(ctx), X_(ctx)
     right, row_right, out, row_out, gap = right_(ctx), row_right_(ctx), out_(ctx), row_out_(ctx), gap4_(ctx)
-    Y, m, n = rhs_(ctx), closing_(ctx).shape[0], q_(ctx).shape[0]
+    Y, m, n, heavy, bound = rhs_(ctx), closing_(ctx).shape[0], q_(ctx).shape[0], heavy_(ctx), bound_(ctx)
     for k in range(n):
         for c in range(WIDTH):
             Y[k, c] = right[k, c] if c < 4 else 0.0
+    fold(M_(ctx), J, heavy, bound, Y, 4)
     leaves_to_ground(art, Y, work_(ctx), art.shape[0] - 1, 4)
     ground_to_leaves(art, Y, work_(ctx), art.shape[0] - 1, 4)
     for k in range(n):
@@ -324,6 +373,10 @@ def solve_four(ctx):
             t = 0.5 * row_right[norms[i, 0], c] / dot4(p, p)
             for j in range(4):
                 out[k + j, c] += t * p[j]
+    for i in range(bound.shape[0]):
+        l, k = bound[i, 0], bound[i, 1]
+        for c in range(4):
+            out[k, c] = row_right[l, c] / J[l, k] - along_row(J, l, k, n - heavy.shape[0] - bound.shape[0], out, c)
     last, size = 0.0, 0.0
     for i in range(MOST_ROUNDS if m > 0 else 0):
         for l in range(m):
@@ -349,6 +402,13 @@ def solve_four(ctx):
         if settled(i, e * e, last * last, size * size, ENOUGH_OF_DERIVATIVES):
             break
         last = e
+    for i in range(bound.shape[0]):
+        r, k = bound[i, 0], bound[i, 1]
+        for c in range(4):
+            t = right[k, c]
+            for l in range(m):
+                t -= J[closing[l], k] * row_out[closing[l], c]
+            row_out[r, c] = t / J[r, k]
     for i in range(norms.shape[0]):
         k = norms[i, 1]
         p = four(q, k)
@@ -358,5 +418,7 @@ def solve_four(ctx):
                 x = right[k + j, c]
                 for l in range(m):
                     x -= J[closing[l], k + j] * row_out[closing[l], c]
+                for l in range(bound.shape[0]):
+                    x -= J[bound[l, 0], k + j] * row_out[bound[l, 0], c]
                 t += p[j] * x
             row_out[norms[i, 0], c] = 0.5 * t / dot4(p, p)
