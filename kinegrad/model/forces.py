@@ -159,4 +159,22 @@ class Spline(Load):
             yield ("values",), text
 
 
-FORCES = {force.model_fields["type"].default: force for force in (Gravity, Spring, Force, Torque, Spline)}
+class Actuator(Load):
+    """A force on a measure that follows its value with a delay of first order: time_constant·ẏ + y = value."""
+
+    laws: ClassVar[tuple[str, ...]] = ("value",)
+    type: Literal["actuator"] = "actuator"
+    acts_on: MeasureName = Field(description=ACTS_ON)
+    value: Annotated[Number, OR_LAW] = Field(description="what the force y approaches [N, or N m]")
+    time_constant: Number = Field(description="how long it takes to come to 63 % of it [s]")
+    start: Number = Field(0.0, description="the force at the start [N, or N m]")
+
+    def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
+        if not values.value(self.time_constant) > 0.0:
+            text = (
+                f"is {values.found(self.time_constant)}; give a time above zero, or a force in place of the actuator."
+            )
+            yield ("time_constant",), text
+
+
+FORCES = {force.model_fields["type"].default: force for force in (Gravity, Spring, Force, Torque, Spline, Actuator)}
