@@ -6,8 +6,8 @@ import sys
 import kinegrad as kg
 
 NAMES = """
-ALI3P AccuracyWarning Angle AssemblyError AxisInertia Body Cardan Coincidence Cylindrical DerivativeWarning Distance Dot Driver
-Equilibrium ExpressionError Fixed Floating FloatingStart Force FrameMarker Freedom GeneralizedAlpha Gradient Gravity
+ALI3P AccuracyWarning Angle AssemblyError AxisInertia Body Bushing Cardan Coincidence Cylindrical DerivativeWarning Distance
+Dot Driver Equilibrium ExpressionError Fixed Floating FloatingStart Force FrameMarker Freedom GeneralizedAlpha Gradient Gravity
 Ground Guidance HHT Index1 Inverse IterationWarning KinegradError Linear Link MatrixR Model ModelError ModelWarning
 Motion Newmark Objective Penalty Planar PointMarker PointMass Pose Prismatic Problem Reactions Recursive Revolute
 RungeKutta4 RungeKutta54 Screw Simulation SimulationError Spherical SphericalStart Spline Spring Torque

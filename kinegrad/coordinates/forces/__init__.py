@@ -1,6 +1,6 @@
 """How forces become rows of tables: one file a type, with ``lower(elements, name, force)``."""
 
-from kinegrad.coordinates.forces import force, gravity, spline, spring, torque
+from kinegrad.coordinates.forces import bushing, force, gravity, spline, spring, torque
 
 LOWERINGS = {
     "gravity": gravity.lower,
@@ -8,4 +8,5 @@ LOWERINGS = {
     "force": force.lower,
     "torque": torque.lower,
     "spline": spline.lower,
+    "bushing": bushing.lower,
 }
