@@ -15,7 +15,7 @@ _PUBLIC = {
     **dict.fromkeys(("rod", "box", "cylinder", "sphere"), "model.inertia"),
     **dict.fromkeys(("Revolute", "Prismatic", "Cylindrical", "Screw", "Cardan"), "model.joints"),
     **dict.fromkeys(("Spherical", "Floating", "Planar", "Fixed", "Link"), "model.joints"),
-    **dict.fromkeys(("Gravity", "Spring", "Force", "Torque", "Spline", "Actuator"), "model.forces"),
+    **dict.fromkeys(("Gravity", "Spring", "Bushing", "Force", "Torque", "Spline", "Actuator"), "model.forces"),
     **dict.fromkeys(("Coincidence", "Distance", "Dot", "Angle", "Linear", "Guidance"), "model.constraints"),
     **dict.fromkeys(("Driver", "Freedom", "SphericalStart", "FloatingStart", "Objective"), "model.constraints"),
     "law": "laws",

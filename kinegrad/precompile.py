@@ -23,6 +23,7 @@ ELEMENTS = {
     "forces": {
         "gravity": "{type: gravity, acceleration: [0, -9.81, 0]}",
         "spring": "{type: spring, between: [ground.O, a.p], stiffness: k, natural_length: L}",
+        "bushing": "{type: bushing, between: [ground.F, a.F], stiffness: [k, k, k], rotational_stiffness: [k, k, k]}",
         "law": "{type: torque, acts_on: j.angle, value: -k*j.angle}",
     },
     "constraints": {

@@ -30,6 +30,22 @@ def spring() -> Picture:
     return p
 
 
+def bushing() -> Picture:
+    p = Picture(at=(0.45, 0.55))
+    p.box((0, -1.5, -0.25), (0.6, 0.6, 0.5), FIRST)
+    p.box((0, 1.5, 0.35), (0.6, 0.6, 0.5), SECOND)
+    first, second = (0.3, -1.0, -0.2), (0.3, 1.0, 0.3)
+    p.spring(first, second)
+    for x, y, z in (first, second):
+        for axis in ((0.6, 0, 0), (0, 0.45, 0), (0, 0, 0.55)):
+            p.line((x, y, z), (x + axis[0], y + axis[1], z + axis[2]), colour=AXIS, arrow=True)
+        p.dot((x, y, z))
+    p.arc((0.3, 1.0, 0.65), (0, 0, 1), 0.22, -0.3, 1.5 * pi, colour=LOAD, width=1.8)
+    p.text((0.3, 0, -0.3), "stiffness, damping", (-40, 20), LOAD)
+    p.text((0.3, 1.0, 0.75), "rotational_stiffness", (-90, -14), LOAD)
+    return p
+
+
 def spring_on_measure() -> Picture:
     p = Picture()
     p.box((0, 0, -0.75), (0.9, 0.9, 0.25), FIRST)
@@ -107,6 +123,7 @@ def _lagrange(times, i: int, t: float) -> float:
 PICTURES = {
     "force_gravity": gravity,
     "force_spring": spring,
+    "force_bushing": bushing,
     "force_spring_on_measure": spring_on_measure,
     "force_force": force,
     "force_torque": torque,

@@ -32,6 +32,10 @@ SCALAR = [
 # Spring between two points; slots stiffness, damping, natural length.
 SPRING = [("i", "i8"), ("j", "i8"), ("k", "i8"), ("c", "i8"), ("l0", "i8")]
 
+# Bushing between two frames: their origins a, b and axes; first of three slots of stiffness, damping and natural offset of the
+# lengths, and the same of the angles.
+BUSHING = [(name, "i8") for name in "a a1 a2 a3 b b1 b2 b3 k c n kt ct nt".split()]
+
 # Constraint and freedom rows: type, markers i, j, k or -1, component, scalar or first coordinate n, number of the row, slot
 # of the constant.
 ROW = [
@@ -62,6 +66,7 @@ RECORDS = {
     "col": COLUMN,
     "sc": SCALAR,
     "spring": SPRING,
+    "bushing": BUSHING,
     "row": ROW,
     "law": LAW,
     "row_law": LAW,

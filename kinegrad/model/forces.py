@@ -6,6 +6,7 @@ and marker components (``body.marker.position.x``, ``body.marker.velocity.x``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -30,6 +31,8 @@ from kinegrad.model.values import (
 ACTS_ON = "the measure it acts on: joint.angle, body.marker.x or a name from measures"
 
 
+ZERO = (0.0, 0.0, 0.0)
+MOST_TURNED = math.radians(170.0)  # of the frames of a bushing
 MIN_SPLINE_POINTS = 4
 SOON = 1e-12  # of the duration of a spline: times nearer to each other than this are one
 
@@ -87,6 +90,34 @@ class Spring(Load):
     def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
         if self.natural_length is not None and values.value(self.natural_length) < 0.0:
             yield ("natural_length",), f"is {values.found(self.natural_length)}; give a length of zero or more."
+
+
+class Bushing(Load):
+    """Springs and dampers along three lengths and about three angles, between two frames."""
+
+    marker_kind: ClassVar[str] = "frame"
+    type: Literal["bushing"] = "bushing"
+    between: MarkerPair = Field(description="the two frames, written body.marker; all components refer to the first")
+    stiffness: Vector3 = Field(description="force per displacement along x, y, z of the first frame [N/m]")
+    damping: Vector3 = Field(ZERO, description="force per rate of displacement along x, y, z [N s/m]")
+    rotational_stiffness: Vector3 = Field(ZERO, description="torque per component of the rotation vector [N m/rad]")
+    rotational_damping: Vector3 = Field(ZERO, description="torque per rate of the rotation vector [N m s/rad]")
+    natural: Vector3 = Field(ZERO, description="place of the second origin in the first frame without force [m]")
+    natural_rotation: Vector3 = Field(ZERO, description="rotation vector of the second frame without torque [rad]")
+
+    @property
+    def drawn_length(self) -> Number | None:
+        return 0.0
+
+    def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
+        for key in ("stiffness", "damping", "rotational_stiffness", "rotational_damping"):
+            for i, number in enumerate(getattr(self, key)):
+                if values.value(number) < 0.0:
+                    yield (key, i), f"is {values.found(number)}; give a number of zero or more."
+        turn = math.hypot(*values.vector(self.natural_rotation))
+        if turn > MOST_TURNED:
+            text = f"is {values.shown(self.natural_rotation)}, a turn by {math.degrees(turn):.4g} degrees"
+            yield ("natural_rotation",), f"{text}; give one below 170 degrees."
 
 
 class AtOrActsOn(Load):
@@ -177,4 +208,6 @@ class Actuator(Load):
             yield ("time_constant",), text
 
 
-FORCES = {force.model_fields["type"].default: force for force in (Gravity, Spring, Force, Torque, Spline, Actuator)}
+FORCES = {
+    force.model_fields["type"].default: force for force in (Gravity, Spring, Bushing, Force, Torque, Spline, Actuator)
+}

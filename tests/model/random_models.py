@@ -137,6 +137,9 @@ class Maker:
             if self.chance():
                 return spring | {"between": points, "natural_length": self.pick([0, self.positive()])}
             return spring | {"acts_on": measure, "natural_value": self.number()}
+        if kind == "bushing":
+            stiffness = {"stiffness": [0, self.positive(), 1], "rotational_stiffness": [self.positive(), 0, 2.5]}
+            return {"type": kind, "between": points, **stiffness, "natural": self.vector(), "damping": [0, 0.5, "1/3"]}
         if self.chance():
             return {"type": kind, "acts_on": measure, "value": law()}
         return {
@@ -196,6 +199,9 @@ class Maker:
         def vector(body):
             return self.pick([f"{body}.{n}" for n, m in holders[body]["markers"].items() if "vector" in m])
 
+        def frame(body):
+            return self.pick([f"{body}.{n}" for n, m in holders[body]["markers"].items() if "origin" in m])
+
         def two(choose):
             i, j = rng.choice(len(names), 2, replace=False)
             return [choose(names[i]), choose(names[j])]
@@ -220,7 +226,10 @@ class Maker:
             ]
             return self.expression(names=used)
 
-        doc["forces"] = {self.name("f"): self.force(k, two(point), self.pick(measures), law) for k in FORCES}
+        doc["forces"] = {
+            self.name("f"): self.force(k, two(frame if k == "bushing" else point), self.pick(measures), law)
+            for k in FORCES
+        }
         doc["constraints"] = {
             self.name("c"): self.constraint(k, two(point), two(vector), [self.pick(components), measure])
             for k in CONSTRAINTS

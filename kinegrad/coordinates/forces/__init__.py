@@ -1,6 +1,6 @@
 """How forces become rows of tables: one file a type, with ``lower(elements, name, force)``."""
 
-from kinegrad.coordinates.forces import actuator, force, gravity, spline, spring, torque
+from kinegrad.coordinates.forces import actuator, bushing, force, gravity, spline, spring, torque
 
 LOWERINGS = {
     "gravity": gravity.lower,
@@ -8,5 +8,6 @@ LOWERINGS = {
     "force": force.lower,
     "torque": torque.lower,
     "spline": spline.lower,
+    "bushing": bushing.lower,
     "actuator": actuator.lower,
 }

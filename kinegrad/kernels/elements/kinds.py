@@ -2,13 +2,23 @@
 
 import numpy as np
 
-from kinegrad.kernels.elements import callbacks, expression_rows, laws, objectives, own_inertia, rows, springs
+from kinegrad.kernels.elements import (
+    bushings,
+    callbacks,
+    expression_rows,
+    laws,
+    objectives,
+    own_inertia,
+    rows,
+    springs,
+)
 from kinegrad.kernels.elements.stages import CALLS, COUNT, FIRST, N_STAGES, SCALARS
 from kinegrad.kernels.table import address
 
 # Within a stage they take part in this order.
 KINDS = (
     springs.KIND,
+    bushings.KIND,
     laws.KIND,
     rows.KIND,
     expression_rows.KIND,
