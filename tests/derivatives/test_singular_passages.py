@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from switching_models import rocker
 
 import kinegrad as kg
 from kinegrad.bench.windows import windows
@@ -107,3 +108,13 @@ def test_an_euler_parameter_that_begins_to_move_inertia_is_no_singular_position(
         warnings.simplefilter("error")
         gradient = kg.gradient(motion, method="discrete-adjoint", every_slot=True)
     assert gradient.no_meaning == {} and np.isfinite([*gradient.by_number()["psi1"].values()]).all()
+
+
+@pytest.mark.parametrize(
+    "scheme", [("index1", "rk4"), ("index1", "newmark"), ("recursive", "rk4"), ("ali3p", "newmark")], ids="-".join
+)
+def test_euler_parameters_that_start_without_inertia_are_no_singular_position(scheme):
+    """Unturned, e0 has no inertia, and a little as soon as the body turns: that is no loss of rank."""
+    motion = kg.simulate(kg.joint(rocker(1.0)), *scheme, step=0.01, t_end=0.1)
+    gradient = kg.gradient(motion, wrt=[], method="discrete-adjoint", every_slot=True)
+    assert np.isfinite([list(row.values()) for row in gradient.by_number().values()]).all()

@@ -2,7 +2,8 @@
 
 K = [Phi_q; B], B = z_q.  If z are coordinates themselves, the other n - d are unknown in K x = b and the unit rows of B
 need no equations (MR-9).  If z measure something else all n are unknown, and the rows of B are rows like those of Phi_q.
-Redundant rows are borne by a pseudo-inverse from the normal equations of the unknowns (MR-8).
+Redundant rows are borne by a pseudo-inverse from the normal equations of the unknowns, in which each row has a weight, since
+rows differ in size and unit: 1 as long as that does no harm (MR-8).
 """
 
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from kinegrad.kernels.status import LOST_RANK, OK, SINGULAR
 # parts of a diagonal entry of the normal equations that are left as pivot: refinement is needed, and no longer helps
 POORLY, LOST = 1e-2, 1e-11
 ROUNDS = 6  # that solutions then take
+NEARLY_LOST, BETTER = 1e-5, 100.0  # a part with which other weights of rows are tried, and what they must gain
+NULL = 1e-24  # of the square of the largest row
 FEW = 10.0  # unknowns
 MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
 
@@ -26,14 +29,15 @@ class Partition(NamedTuple):
 
     `order` has the coordinates, the `nu` unknown ones first; `rows` is the number of rows that are equations for them, G
     holds the columns of those rows in that order, P the transposed pseudo-inverse of the unknowns' columns; `ready` is the
-    number of rounds that a solution with it takes, 0 before it is there,
-    and -ln of the least part of a pivot that was left so far.  N, d, w4 are scratch.
+    number of rounds that a solution with it takes, 0 before it is there, and -ln of the least part of a pivot that was left
+    so far; `weights` has one number a row, and room for others.  N, d, w4 are scratch.
     """
 
     order: np.ndarray
     nu: int
     rows: int
     ready: np.ndarray
+    weights: np.ndarray
     G: np.ndarray
     P: np.ndarray
     N: np.ndarray
@@ -59,7 +63,7 @@ def _partition(order, nu, rows, number):
     n = len(order)
     G, P, N = np.zeros((rows, n), number), np.zeros((rows, nu), number), np.zeros((nu, nu), number)
     d, w4 = np.zeros(2 * nu, number), np.zeros((max(rows, nu), 4), number)
-    return Partition(order, nu, rows, np.zeros(2, np.int64), G, P, N, d, w4)
+    return Partition(order, nu, rows, np.zeros(2, np.int64), np.ones((2, rows)), G, P, N, d, w4)
 
 
 @kernel
@@ -124,38 +128,26 @@ def load_chosen(row, at, chosen):
 
 @inlined
 def factorise(S, J):
-    """Status; G and P = G_u (G_uᵀ G_u)⁻¹ from the rows J, u being the unknowns (MR-8)."""
-    order, nu, G, N, P = S.order, S.nu, S.G, S.N, S.P
+    """Status; G and P = W G_u (G_uᵀ W G_u)⁻¹ from the rows J, u being the unknowns, W their weights (MR-8)."""
+    order, nu, G, N, P, d = S.order, S.nu, S.G, S.N, S.P, S.d
     n = order.shape[0]
     for l in range(S.rows):
         for j in range(n):
             G[l, j] = J[l, order[j]]
-        for i in range(nu):
-            P[l, i] = G[l, i]
-    for i in range(nu):
-        for j in range(i + 1):
-            s = 0.0 * N[i, j]
-            for l in range(S.rows):
-                s += G[l, i] * G[l, j]
-            N[i, j] = s
-    d = S.d
-    for i in range(nu):
-        S.w4[i, 0] = N[i, i]
-    status = ldlt(N, d)
+    status, least = normal_equations(S)
+    if status != OK or least < NEARLY_LOST:
+        status, least = weighed_anew(S, status, least)
     S.ready[0] = 0
     if status == OK:
         S.ready[0] = 1
-        lost = LOST * max(1.0, (nu / FEW) ** 4)  # rounding grows with the square of their number
-        for i in range(nu):
-            part = real(d[i]) / real(S.w4[i, 0])
-            if part < lost:
-                status = LOST_RANK
-            elif part < POORLY:
-                S.ready[0] = ROUNDS
-                S.ready[1] = max(S.ready[1], int(-log(part)))
+        if least < LOST * max(1.0, (nu / FEW) ** 4):  # rounding grows with the square of their number
+            status = LOST_RANK
+        elif least < POORLY:
+            S.ready[0] = ROUNDS
+            S.ready[1] = max(S.ready[1], int(-log(least)))
     for i in range(nu):
         d[nu + i] = 1.0 / d[i]
-    for l in range(S.rows):  # P_l = N⁻¹ G_l
+    for l in range(S.rows):  # P_l = N⁻¹ W_l G_l
         for i in range(nu):
             s = P[l, i]
             for k in range(i):
@@ -167,6 +159,67 @@ def factorise(S, J):
                 s -= N[k, i] * P[l, k]
             P[l, i] = s
     return status
+
+
+@kernel
+def normal_equations(S):
+    """Status and the least part that is left of a pivot; P = W G_u, and the factors N, d of G_uᵀ W G_u."""
+    nu, G, N, P, d = S.nu, S.G, S.N, S.P, S.d
+    for l in range(S.rows):
+        for i in range(nu):
+            P[l, i] = S.weights[0, l] * G[l, i]
+    for i in range(nu):
+        for j in range(i + 1):
+            s = 0.0 * N[i, j]
+            for l in range(S.rows):
+                s += P[l, i] * G[l, j]
+            N[i, j] = s
+        S.w4[i, 0] = N[i, i]
+    status, least = ldlt(N, d), 1.0
+    if status == OK:
+        for i in range(nu):
+            least = min(least, real(d[i]) / real(S.w4[i, 0]))
+    return status, least
+
+
+@kernel
+def weighed_anew(S, status, least):
+    """`normal_equations` with weights by the sizes of the rows here, if these are much better than those so far (MR-8)."""
+    weights = S.weights
+    for l in range(S.rows):
+        weights[1, l] = weights[0, l]
+    weigh(S)
+    again, better = normal_equations(S)
+    if again == OK and (status != OK or better > BETTER * least):
+        return again, better
+    for l in range(S.rows):
+        weights[0, l] = weights[1, l]
+    return normal_equations(S)
+
+
+@kernel
+def weigh(S):
+    """weights = 1 over the square of each row of G, then once more with its entries taken as parts of their columns (MR-8)."""
+    G, weights, w = S.G, S.weights, S.w4
+    for i in range(S.nu):
+        w[i, 0] = 1.0
+    for again in range(2):
+        largest = 0.0
+        for l in range(S.rows):
+            s = 0.0
+            for i in range(S.nu):
+                if real(w[i, 0]) > 0.0:
+                    s += real(G[l, i]) ** 2 / real(w[i, 0])
+            weights[0, l] = s
+            largest = max(largest, s)
+        for l in range(S.rows):  # one that is null but for rounding is not made larger
+            s = weights[0, l]
+            weights[0, l] = 1.0 / (s if s > NULL * largest else max(largest, 1e-300))
+        if again == 0:
+            for i in range(S.nu):
+                w[i, 0] = 0.0
+                for l in range(S.rows):
+                    w[i, 0] += weights[0, l] * real(G[l, i]) ** 2
 
 
 @inlined
@@ -214,7 +267,7 @@ def solve4(S, m, B, X):
 
 @kernel
 def transposed4(S, m, X, Y):
-    """Y of least norm with KᵀY = X for four columns, refined once; Y[m:] belongs to z."""
+    """Y with KᵀY = X for four columns, refined once; Y[m:] belongs to z."""
     order, nu, G, P = S.order, S.nu, S.G, S.P
     clear4(Y)
     for _ in range(max(2, S.ready[0])):
