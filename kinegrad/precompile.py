@@ -8,12 +8,15 @@ from collections.abc import Callable
 MODEL = """
 kinegrad: 1
 parameters: {L: 0.5, k: 1}
-ground: {markers: {O: [0, 0, 0], u: {vector: [0, 0, 1]}, F: {origin: [0, 0, L]}}}
+ground: {markers: {O: [0, 0, 0], u: {vector: [0, 1, 0]}, F: {origin: [0, 0, L]}}}
 bodies:
-  a: {mass: 1, com: [0, L, 0], inertia: [1, 1, 1],
-      markers: {o: [0, 0, 0], p: [0, 0, L], v: {vector: [1, 0, 0]}, F: {origin: [0, 0, L]}}}
+  a: {mass: 1, com: [0, L, 0], inertia: [1, 1, 1], markers: {o: [0, 0, 0], p: [0, 0, L], F: {origin: [0, 0, L]}}}
+  b: {mass: 1, inertia: [1, 1, 1], markers: {o: [0, 0, 0], v: {vector: [1, 0, 0]}}}
+  d: {mass: 1, inertia: [1, 1, 1], markers: {o: [0, 0, 0]}}
 joints:
   j: {type: revolute, between: [ground.O, a.o], axis: [0, 0, 1]}
+  held: {type: revolute, between: [ground.O, b.o], axis: [0, 0, 1]}
+  led: {type: revolute, between: [ground.O, d.o], axis: [0, 0, 1]}
 degrees_of_freedom: {j.angle: {position: 0}}
 simulation: {t_end: 0.002}
 """
@@ -27,8 +30,8 @@ ELEMENTS = {
         "law": "{type: torque, acts_on: j.angle, value: -k*j.angle}",
     },
     "constraints": {
-        "row": "{type: dot, between: [ground.u, a.v]}",
-        "course": "{type: guidance, measure: a.p.x, value: 0*t}",
+        "row": "{type: dot, between: [ground.u, b.v]}",
+        "course": "{type: guidance, measure: led.angle, value: 0*t}",
     },
     "objectives": {"o": "{integral: j.angle**2}"},
 }

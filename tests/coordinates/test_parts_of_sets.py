@@ -97,6 +97,15 @@ def test_only_what_a_function_runs_on_a_model_is_linked():
     assert not empty["stage"][:, COUNT].any()
 
 
+def test_precompiling_meets_every_kind():
+    """Functions of users, which no model file has, are compiled apart."""
+    from kinegrad.precompile import _system
+
+    arrays = _system().workspace().arrays
+    assert [kind.table for kind in KINDS if not kind.is_in(arrays)] == ["callback"]
+    assert all((arrays[kind.table]["row"] < 2).any() for kind in KINDS if kind.count is not None)
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: next(iter(kind.tables)))
 def test_kinds_name_their_tables_and_markers(kind):
     types = {name: dtype for name, dtype, _ in ELEMENTS.fields}
