@@ -23,7 +23,7 @@ def case(request):
     rng = np.random.default_rng(11)
     n, r = system.n, system.m + len(system.freedoms)
     state = {k: rng.normal(size=r if k in ("lam", "sv", "sa") else n) for k in STATE}
-    state["q"] = system.guess(system, system.s) + 0.3 * rng.normal(size=n)
+    state["q"] = system.set.guess(system, system.s) + 0.3 * rng.normal(size=n)
     for k in ("lam", "sv", "sa"):
         state[k][system.m :] = 0.0
     return system, state, system.directions(system.parameters.independent), 0.37

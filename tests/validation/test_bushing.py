@@ -84,7 +84,7 @@ def test_stored_energy_is_a_potential_and_dampers_take_energy(angle, rng):
     text = bushing_models.OPEN.replace("gravity: {type: gravity, acceleration: [0.3, -9.81, 1]}", "")
     system = kg.joint(kg.Model.from_yaml_text(text))
     work = system.workspace()
-    q = system.guess(system, system.s) + 0.3 * angle * rng.normal(size=system.n)
+    q = system.set.guess(system, system.s) + 0.3 * angle * rng.normal(size=system.n)
 
     def at(q, v):
         work["q"][:], work["v"][:] = q, v
@@ -118,7 +118,7 @@ def test_wrenches_on_both_bodies_are_opposite(rng):
     text = bushing_models.OPEN.replace("gravity: {type: gravity, acceleration: [0.3, -9.81, 1]}", "")
     system = kg.joint(kg.Model.from_yaml_text(text))
     work = system.workspace()
-    work["q"][:], work["v"][:] = system.guess(system, system.s), rng.normal(size=system.n)
+    work["q"][:], work["v"][:] = system.set.guess(system, system.s), rng.normal(size=system.n)
     work["q"][:] += 0.2 * rng.normal(size=system.n)
     work.call(EVALUATE)
     mk, point = work["mk"], work["mk"]["point"] != 0
@@ -132,7 +132,7 @@ def test_the_tangent_of_a_step_is_exact_without_deflection():
     text = BLOCK + "degrees_of_freedom: {air: {position: [0, 0, 0], rotation: [0, 0, 0]}}\n"
     system = kg.joint(kg.Model.from_yaml_text(text))
     work = system.workspace()
-    work["q"][:] = system.guess(system, system.s)
+    work["q"][:] = system.set.guess(system, system.s)
     for name in ("v", "a", "lam", "vp", "ap"):
         work[name][:] = 0.0
     for weights, name in (((1.0, 0.0), "R_z"), ((1e-300, 1.0), "C")):
