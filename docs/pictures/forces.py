@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import pi, sin
+from math import exp, pi, sin
 
 from drawing import AXIS, FIRST, LOAD, MOTION, SECOND, THIRD, Picture
 
@@ -92,6 +92,22 @@ def on_measure() -> Picture:
     return p
 
 
+def actuator() -> Picture:
+    p = Picture(at=(0.14, 0.78))
+    p.line((0, 0), (3.3, 0), colour=AXIS, arrow=True)
+    p.line((0, 0), (0, 2.2), colour=AXIS, arrow=True)
+    p.text((3.2, 0), "t", (0, 16))
+    p.text((0, 2.2), "force", (8, 4), LOAD)
+    p.line((0, 1.7), (3.1, 1.7), colour=MOTION, width=1.4)
+    p.text((1.9, 1.7), "value", (0, -8), MOTION)
+    p.line(*((3.1 * k / 60, 1.7 - 1.4 * exp(-3.1 * k / 60 / 0.8)) for k in range(61)), colour=LOAD, width=2)
+    p.line((0.8, 0), (0.8, 1.7 - 1.4 * exp(-1.0)), colour=AXIS)
+    p.text((0.4, 0), "time_constant", (-24, 16))
+    p.dot((0, 0.3))
+    p.text((0, 0.3), "start", (8, 4))
+    return p
+
+
 def spline() -> Picture:
     p = Picture(at=(0.14, 0.78))
     p.line((0, 0), (3.3, 0), colour=AXIS, arrow=True)
@@ -124,6 +140,7 @@ PICTURES = {
     "force_gravity": gravity,
     "force_spring": spring,
     "force_bushing": bushing,
+    "force_actuator": actuator,
     "force_spring_on_measure": spring_on_measure,
     "force_force": force,
     "force_torque": torque,
