@@ -28,6 +28,7 @@ ELEMENTS = {
         "spring": "{type: spring, between: [ground.O, a.p], stiffness: k, natural_length: L}",
         "bushing": "{type: bushing, between: [ground.F, a.F], stiffness: [k, k, k], rotational_stiffness: [k, k, k]}",
         "law": "{type: torque, acts_on: j.angle, value: -k*j.angle}",
+        "motor": "{type: actuator, acts_on: j.angle, value: k, time_constant: L}",
     },
     "constraints": {
         "row": "{type: dot, between: [ground.u, b.v]}",
