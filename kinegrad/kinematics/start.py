@@ -32,6 +32,7 @@ from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.decoupled import MANY, null_space, solved_by_blocks
 from kinegrad.kinematics.facing import turn, turned_over
+from kinegrad.kinematics.states import check_states
 
 RANK_TOLERANCE = 1e-9
 UNLIKE = 1e3  # sizes of rows, or of columns, this far apart are made alike before a rank is counted
@@ -115,6 +116,7 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
         place(system, work)
     else:
         work["q"][:] = guess
+    check_states(system, work["s"])
     iterations = solve_position(system, work)
     work["par"][EXTENT] = extent(work)
     weigh_rows(system, work)

@@ -1,9 +1,11 @@
-"""States of elements, where a position alone is looked for."""
+"""States of elements: whether something determines them, and where only a position is looked for."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from kinegrad.coordinates.system import System
-from kinegrad.errors import KinegradError
+from kinegrad.errors import KinegradError, SimulationError
 
 
 def refuse_states(system: System, what: str) -> None:
@@ -14,3 +16,14 @@ def refuse_states(system: System, what: str) -> None:
             f"The {kind} {name!r} has a state of its own, which follows from a motion in time: {what} does not tell it. "
             "Simulate the model, or write a force in its place."
         )
+
+
+def check_states(system: System, s: np.ndarray) -> None:
+    """Raises when a coordinate that an element owns is determined by nothing: it has no row, and its inertia is none."""
+    for own in system.own:
+        if own.inertia >= 0 and not s[own.inertia].real > 0.0:
+            name = system.coordinates[own.k]
+            raise SimulationError(
+                f"Nothing determines {name!r}, a coordinate that {name.owner!r} owns: {system.slots.names[own.inertia]} is "
+                f"{s[own.inertia].real:g}; give it a value above zero."
+            )

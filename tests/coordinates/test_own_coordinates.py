@@ -83,6 +83,14 @@ def test_a_delay_of_no_time_is_refused(tau, words):
         kg.lower(model)
 
 
+def test_an_own_coordinate_that_nothing_determines_is_named():
+    system = kg.lower(own_models.motor()).with_parameters({"tau": 0.0})
+    with pytest.raises(
+        kg.SimulationError, match=r"Nothing determines 'motor\.impulse'.*forces\.motor\.time_constant is 0"
+    ):
+        kg.simulate(system, t_end=0.1)
+
+
 @pytest.mark.parametrize("analysis", [kg.equilibrium, kg.drive, kg.inverse], ids=["equilibrium", "drive", "inverse"])
 def test_what_has_no_time_refuses_states_by_name(analysis):
     with pytest.raises(kg.KinegradError, match="The actuator 'motor' has a state of its own"):
