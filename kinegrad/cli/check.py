@@ -38,6 +38,7 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
         "bodies": len(description.bodies),
         "joints": len(description.joints),
         "dof": found.dof,
+        "dof_velocity": found.dof_velocity,
         "dof_nearby": list(found.nearby),
         "singular": found.singular,
         "sets": {"joint": {"n": found.n, "m": found.rows, "redundant": len(found.redundant)}},

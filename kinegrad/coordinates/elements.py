@@ -16,7 +16,7 @@ from kinegrad.coordinates.forces import LOWERINGS as FORCES
 from kinegrad.coordinates.forces.gravity import acceleration
 from kinegrad.coordinates.joints import KINDS as JOINTS
 from kinegrad.coordinates.joints.base import Measured
-from kinegrad.coordinates.laws import Formula, LawTables, objective_tapes, row_tapes
+from kinegrad.coordinates.laws import Formula, LawTables, objective_tapes, row_tapes, velocity_row_tapes
 from kinegrad.coordinates.system import Freedom, Own, Row, System
 from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.expressions import graph as algebra
@@ -288,7 +288,13 @@ class Elements:
     def expression_row(self, name: str, formula: Formula, Phi) -> None:
         """One row given by an expression in scalars and time."""
         record = self.packed.add(formula, row_tapes(formula, Phi), row=len(self.row_names))
-        self.add("row_law", name, record)
+        self.add("row_law", name, record | {"level": 0})
+        self.row_names.append(name)
+
+    def velocity_row(self, name: str, formula: Formula, Phid) -> None:
+        """One row given by an expression that is linear in the rates of scalars, held at zero."""
+        record = self.packed.add(formula, velocity_row_tapes(formula, Phid), row=len(self.row_names))
+        self.add("row_law", name, record | {"level": 1})
         self.row_names.append(name)
 
     def constraints(self) -> None:
@@ -320,7 +326,7 @@ class Elements:
                 self._joint_start(name, path, start, euler, slides)
                 continue
             position = self.slots.number(f"{path}.position", start.position)
-            velocity = self.slots.number(f"{path}.velocity", start.velocity)
+            velocity = self._rate(start, "velocity", lambda: self.slots.number(f"{path}.velocity", start.velocity))  # noqa: B023
             reference = names.resolve(self.model, name)
             row = len(self.row_names)
             wraps = False
@@ -346,6 +352,11 @@ class Elements:
             self.freedoms.append(Freedom(self.coordinates[k], row, 0, start, state=True))
         for entry in self._dependent:  # last, so that the independent ones are contiguous
             self._euler_freedom(*entry, independent=False)
+
+    def _rate(self, start, key: str, slot: Callable[[], int]) -> int:
+        """The slot of a rate at the start; -1 where none is given and rows of velocities let the start find it."""
+        found = any(row["level"] for row in self.tables["row_law"])
+        return -1 if found and key not in start.model_fields_set else slot()
 
     def _joint_start(self, name: str, path: str, start: SphericalStart, euler: Callable, slides: Callable) -> None:
         s = self.slots
@@ -381,7 +392,7 @@ class Elements:
         for i in range(4):
             g = sign if i else 1.0
             position = s.add(f"{path} e{i}", g * p[i])
-            velocity = s.add(f"{path} e{i} rate", g * pd[i])
+            velocity = self._rate(start, "angular_velocity", lambda: s.add(f"{path} e{i} rate", g * pd[i]))  # noqa: B023
             entry = (f"{name}.e{i}", self.coordinate_scalar(k + i), position, velocity)
             if i == largest:
                 self._dependent.append(entry)
@@ -392,7 +403,7 @@ class Elements:
                 row = len(self.row_names)
                 self._row(f"{name}.{c}", MEASURE, n=self.coordinate_scalar(j))
                 position = s.number(f"{path}.position.{c}", start.position[i])
-                velocity = s.number(f"{path}.velocity.{c}", start.velocity[i])
+                velocity = self._rate(start, "velocity", lambda: s.number(f"{path}.velocity.{c}", start.velocity[i]))  # noqa: B023
                 self.freedoms.append(Freedom(f"{name}.{c}", row, position, velocity))
 
     def _euler_freedom(self, name: str, scalar: int, position: int, velocity: int, independent: bool = True) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinegrad.errors import ExpressionError
 from kinegrad.expressions.graph import Graph, Scalar, scalarise
 from kinegrad.expressions.syntax import Expression
 from kinegrad.expressions.tape import Tape
@@ -135,22 +136,39 @@ def force_tapes(
 
 
 def row_tapes(formula: Formula, Phi: Scalar) -> list[Tape]:
-    """Tapes of a row Phi(u, t) (LAW-3)."""
-    g = formula.graph
-    u = formula.u
-    slots = list(formula.slots.values())
+    """Tapes of a row of positions Phi(u, t) (LAW-3)."""
     Phid = formula.rate(Phi)
+    y = formula.graph.gradient(Phi, formula.u)
+    return _row_tapes(formula, Phi, formula.graph.derivative(Phi, formula.t), y, Phid)
+
+
+def velocity_row_tapes(formula: Formula, Phid: Scalar) -> list[Tape]:
+    """Tapes of a row of velocities Phid(u, ud, t), linear in ud (LAW-9); an ExpressionError where it is not."""
+    ud, udd = ([u[k] for u in formula.scalars.values()] for k in (1, 2))
+    y = formula.graph.gradient(Phid, ud)
+    if set(formula.graph.inputs_of(Phid)) & set(udd):
+        raise ExpressionError("depends on an acceleration; a row of velocities uses positions and velocities.")
+    if set(formula.graph.inputs_of(*y)) & set(ud):
+        raise ExpressionError(
+            "is not linear in velocities; write it as a sum of velocities times functions of positions."
+        )
+    still = formula.graph.substitute(Phid, dict.fromkeys(ud, 0.0))
+    return _row_tapes(formula, formula.graph.constant(0.0), still, y, Phid)
+
+
+def _row_tapes(formula: Formula, Phi: Scalar, Phi_t: Scalar, y: list[Scalar], Phid: Scalar) -> list[Tape]:
+    """Tapes of a row: its value, its part that velocities do not change, y = Phid_ud, and Phid."""
+    g, u, slots = formula.graph, formula.u, list(formula.slots.values())
+    ud = [scalar[1] for scalar in formula.scalars.values()]
     Phidd = formula.rate(Phid)
-    Phi_u = g.gradient(Phi, u)
-    first = [Phi, g.derivative(Phi, formula.t), *Phi_u]
-    exact = [*Phi_u, *g.gradient(Phid, u), *g.gradient(Phidd, u), *_partials(formula, Phi_u, u)]
+    exact = [*y, *g.gradient(Phid, u), *g.gradient(Phidd, u), *g.gradient(Phidd, ud), *_partials(formula, y, u)]
     exact += [
         *g.gradient(Phi, slots),
         *g.gradient(Phid, slots),
         *g.gradient(Phidd, slots),
-        *_partials(formula, Phi_u, slots),
+        *_partials(formula, y, slots),
     ]
-    return [Tape.build(outputs, formula.inputs()) for outputs in (first, [Phidd], exact)]
+    return [Tape.build(outputs, formula.inputs()) for outputs in ([Phi, Phi_t, *y], [Phidd], exact)]
 
 
 def objective_tapes(formula: Formula, g: Scalar) -> list[Tape]:

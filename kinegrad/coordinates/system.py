@@ -27,8 +27,8 @@ class Freedom:
     """A degree of freedom: the row that measures it, the slots of its value and rate at the start, and its name.
 
     `wraps` marks an angle measured from markers, which is known up to full turns.  `independent` is False for a row
-    that the start uses and an independent-coordinate formulation does not.  `state` marks the state of an element, which is
-    no freedom of the mechanism.
+    that the start uses and an independent-coordinate formulation does not.  A velocity of -1 is found by the start.
+    `state` marks the state of an element, which is no freedom of the mechanism.
     """
 
     name: str
@@ -141,6 +141,14 @@ class System:
         """Names of the elements that have a state of their own."""
         return tuple(self.coordinates[own.k].owner for own in self.own if own.inertia >= 0)
 
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """(rows,) the level of each row, constraints and freedoms: 0 of positions, 1 of velocities."""
+        levels = np.zeros(self.m + len(self.freedoms), np.int64)
+        for row in self.tables["elements"]["row_law"]:
+            levels[row["row"]] = row["level"]
+        return levels
+
     def coordinate_of(self, freedom: Freedom) -> int | None:
         """The coordinate that a degree of freedom is, if it is one."""
         return self.number_of.get(freedom.name)
@@ -214,6 +222,7 @@ class Workspace:
         self.arrays, self.context = self._slab(ds, wanted, number, every_marker).copy()
         self.arrays["s"][:] = s
         self.arrays["ds"][:] = ds
+        self.arrays["level"][:] = system.levels
         self.calls = self._calls()
         self._linked: set[int] = set()
 
@@ -285,7 +294,9 @@ class Workspace:
             shapes |= {name: (size[k],) for k, names in kinds.items() for name in names}
         for kinds in (MATRICES, MATRICES_OF_SCRATCH):
             shapes |= {name: (size[a], size[b]) for (a, b), names in kinds.items() for name in names}
-        whole = {"flag": ((N_FLAG,), np.int64)} | dict.fromkeys(PIVOTS, ((n,), np.int32))
+        whole = {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64)} | dict.fromkeys(
+            PIVOTS, ((n,), np.int32)
+        )
         return {name: (shape, number) for name, shape in shapes.items()} | whole
 
     def __getitem__(self, name: str) -> np.ndarray:

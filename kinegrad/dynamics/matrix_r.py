@@ -10,6 +10,7 @@ from kinegrad.dynamics.scheme import Scheme, blocks, unblocked
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION, TIME
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, OK, SINGULAR
+from kinegrad.kinematics.states import refuse_velocity_rows
 
 NEARLY_LOST = 14  # -ln of the part that is left of a pivot: the square of 1e-3
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
@@ -43,6 +44,7 @@ class MatrixR(Scheme):
         self.selection, self.stage, self.kernels = independent, matrix_r, matrix_r_steps
         self.derivatives = matrix_r_derivatives
         self.tableau = self.tableau_of(runge_kutta)
+        refuse_velocity_rows(system, "The formulation 'matrix-r'", "use ali3p, index1, penalty or recursive")
         self.free = [f for f in system.freedoms if f.independent]
         self.wraps = np.array([f.wraps for f in self.free], np.bool_)
         self.opts = np.array([options["tolerance"], below])

@@ -220,6 +220,23 @@ class Graph:
 
     # --- derivatives ---
 
+    def substitute(self, y: Scalar, values: Mapping[Scalar, float]) -> Scalar:
+        """y with numbers in the place of some inputs."""
+        new = {x.index: self.constant(value) for x, value in values.items()}
+        for i in self.needed([y]):
+            if i not in new:
+                operation, operands = self.operations[i], [new[k] for k in self.operands[i]]
+                new[i] = self._again(operation, operands, self.payload[i]) if operands else Scalar(self, i)
+        return new[y.index]
+
+    def _again(self, operation: str, operands: list[Scalar], payload) -> Scalar:
+        """A node of that operation on other operands, simplified where it can be."""
+        if operation == "powi":
+            return operands[0] ** payload
+        simple = {"add": self.add, "subtract": self.subtract, "multiply": self.multiply, "divide": self.divide}
+        simple |= {"negate": self.negate, "power": self.power}
+        return simple[operation](*operands) if operation in simple else self._apply(operation, *operands)
+
     def derivative(self, y: Scalar, x: Scalar) -> Scalar:
         """dy/dx by an input x."""
         key = (y.index, x.index)

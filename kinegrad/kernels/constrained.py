@@ -113,8 +113,8 @@ def drifted_weights(Phi, m, eps, g, reach, sizes, D):
 
 
 @kernel
-def augment(T, J, n, D, A):
-    """A = T + JᵀDJ; J may have more than n columns."""
+def augment(T, J, G, n, D, A):
+    """A = T + JᵀDG; J and G may have more than n columns."""
     for i in range(n):
         for j in range(n):
             A[i, j] = T[i, j]
@@ -123,7 +123,7 @@ def augment(T, J, n, D, A):
             t = D[l] * J[l, i]
             if t != 0.0:
                 for j in range(n):
-                    A[i, j] += t * J[l, j]
+                    A[i, j] += t * G[l, j]
 
 
 @kernel
@@ -247,9 +247,9 @@ def enough_for(T, n):
 
 
 @kernel
-def kkt_factor(T, J, n, D, A, pivots):
-    """Status; A and pivots hold the LU factors of T + JᵀDJ, which `kkt_solve4` uses."""
-    augment(T, J, n, D, A)
+def kkt_factor(T, J, G, n, D, A, pivots):
+    """Status; A and pivots hold the LU factors of T + JᵀDG, which `rounds4` uses, and with G = J `kkt_solve4`."""
+    augment(T, J, G, n, D, A)
     return lu(A, pivots)
 
 

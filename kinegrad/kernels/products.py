@@ -8,14 +8,16 @@ objectives.  Signs: R = M a + f + Phi_qᵀ lam with f = -Q.
                 AT_POSITION it takes up what POSITION left at the same q
     BIAS        vp, ap = 0 at the q of the last EVALUATE  ->  c = Phidd at zero accelerations
     OBSERVE     vp, ap at the q of the last EVALUATE  ->  g
-    LINEARISE   q; v, a, lam; vp, ap; dv, sv; da, sa  ->  M, C = f_v, R_z, Nv_z = (M dv + Phi_qᵀsv)_z, Na_z,
-                Phi_z, Phid_z, Phidd_z, g, g_z, g_v, g_a
-    PULLBACK    mu, eta_v, eta_a; yp, yv, ya after LINEARISE  ->  psi_s += mu·R_s + eta_v·Nv_s + eta_a·Na_s + yp·Phi_s
-                + yv·Phid_s + ya·Phidd_s + weight g_s, in the row of one objective
+    LINEARISE   q; v, a, lam; vp, ap; dv, sv; da, sa  ->  M, C = f_v, J, R_z, Nv_z = (M dv + Jᵀsv)_z, Na_z,
+                Phi_z, Phid_z, Phidd_z, Phidd_v, Phids_z, g, g_z, g_v, g_a
+    PULLBACK    mu, eta_v, eta_a; yp, yv, ya, ys after LINEARISE  ->  psi_s += mu·R_s + eta_v·Nv_s + eta_a·Na_s + yp·Phi_s
+                + yv·Phid_s + ya·Phidd_s + ys·Phids_s + weight g_s, in the row of one objective
     ENERGY      after EVALUATE at (q, v)  ->  energy: kinetic, potential, and power of what has no potential
 
-R is taken at (q, v, a), the constraints, objectives and projections at (q, vp, ap).  Phid_v = Phi_q, Phidd_v = 2 Phid_q
-and Phidd_a = Phi_q need no arrays.
+R is taken at (q, v, a), the constraints, objectives and projections at (q, vp, ap).
+
+Rows have a `level`.  At 0, of positions, Phi(q, t) = 0, J = Phi_q and Phidd_v = 2 Phid_q.  At 1, of velocities, there is no
+Phi (it is 0), and Phid = A(q, t) v - b: J = A, Phi_t = -b, Phidd_v = Phid_q + dA/dt; Phids is Phid at (q, v).
 """
 
 from kinegrad.kernels.table import Layout
@@ -31,13 +33,13 @@ N_PAR, N_FLAG = 5, 4
 
 VECTORS = {
     "n": ("q", "v", "a", "vp", "ap", "dv", "da", "f", "mu", "eta_v", "eta_a"),
-    "r": ("lam", "sv", "sa", "Phi", "Phi_t", "c", "yp", "yv", "ya"),
+    "r": ("lam", "sv", "sa", "Phi", "Phi_t", "c", "yp", "yv", "ya", "ys"),
 }
 MATRICES = {
     ("n", "n"): ("M", "K", "C"),
-    ("r", "n"): ("J",),
+    ("r", "n"): ("J", "Phidd_v"),
     ("n", "N"): ("R_z", "Nv_z", "Na_z"),
-    ("r", "N"): ("Phi_z", "Phid_z", "Phidd_z"),
+    ("r", "N"): ("Phi_z", "Phid_z", "Phidd_z", "Phids_z"),
     ("o", "N"): ("g_z",),
     ("o", "n"): ("g_v", "g_a"),
 }
@@ -56,7 +58,15 @@ MATRICES_OF_SCRATCH |= {("m", "n"): ("Psi_a", "Psi_v", "Psi_w"), ("m", "N"): ("P
 PIVOTS = ("T_pivots", "M_pivots")
 
 PRODUCTS = Layout(
-    [("par", "f8", 1), ("flag", "i8", 1), ("s", "f8", 1), ("ds", "f8", 2), ("g", "f8", 1), ("psi_s", "f8", 2)]
+    [
+        ("par", "f8", 1),
+        ("flag", "i8", 1),
+        ("level", "i8", 1),
+        ("s", "f8", 1),
+        ("ds", "f8", 2),
+        ("g", "f8", 1),
+        ("psi_s", "f8", 2),
+    ]
     + [("energy", "f8", 1)]
     + [(name, "f8", 1) for names in VECTORS.values() for name in names]
     + [(name, "f8", 2) for names in MATRICES.values() for name in names]

@@ -10,7 +10,7 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.decoupled import MANY, blocks_of
-from kinegrad.kinematics.start import RANK_TOLERANCE, check_freedoms, least_squares, place, solve_position
+from kinegrad.kinematics.start import RANK_TOLERANCE, check_freedoms, least_squares, of_positions, place, solve_position
 from kinegrad.markup import frame, listed, table
 from kinegrad.quiet import without_warnings
 
@@ -39,6 +39,8 @@ class Mobility:
         The same at disturbed positions that are assembled again.
     redundant : tuple of str
         Names of the rows that follow from rows before them, with those that hold by structure.
+    velocity_rank : int
+        Rows of positions and of velocities together that are independent there.
     states : int
         Coordinates that are states of elements, and no freedoms.
     given : int
@@ -56,12 +58,18 @@ class Mobility:
     redundant: tuple[str, ...]
     given: int
     states: int
+    velocity_rank: int
     unsuited: str
 
     @property
     def dof(self) -> int:
         """Degrees of freedom at the assembled position."""
         return self.n - self.states - self.rank
+
+    @property
+    def dof_velocity(self) -> int:
+        """Freedoms of velocity: fewer than those of position where there are rows of velocities."""
+        return self.n - self.states - self.velocity_rank
 
     @property
     def nearby(self) -> tuple[int, ...]:
@@ -132,7 +140,9 @@ def mobility(system: System) -> Mobility:
     q = work["q"].copy()
     kept, others = _rows(system, work)
     written = system.row_names
-    redundant = {written[k] for k in others} | {row.name for row in system.rows if row.number < 0}
+    redundant = {written[k] for k in others if not system.levels[k]} | {
+        row.name for row in system.rows if row.number < 0
+    }
     rng = np.random.default_rng(0)
     nearby = []
     for _ in range(NEARBY):
@@ -149,6 +159,7 @@ def mobility(system: System) -> Mobility:
         redundant=tuple(row.name for row in system.rows if row.name in redundant),
         given=sum(freedom.independent and not freedom.state for freedom in system.freedoms),
         states=len(system.states),
+        velocity_rank=_velocity_rank(system, work, q, len(kept)),
         unsuited=unsuited,
     )
 
@@ -218,7 +229,7 @@ def _close_rows(system: System, work: Workspace) -> float:
 def _rows(system: System, work: Workspace) -> tuple[list[int], list[int]]:
     """Numbers of the independent rows and of the others, which follow from earlier ones, at the position at hand."""
     _evaluate(system, work)
-    J = work["J"][: system.m]
+    J = of_positions(system, work["J"][: system.m])
     smallest = RANK_TOLERANCE * np.linalg.norm(J, axis=1).max(initial=0.0)
     kept = np.zeros(len(J), bool)
     if system.n < MANY:
@@ -226,6 +237,15 @@ def _rows(system: System, work: Workspace) -> tuple[list[int], list[int]]:
     for rows, columns in blocks_of(J) if system.n >= MANY else ():
         kept[rows] = _independent(J[np.ix_(rows, columns)], smallest)
     return np.flatnonzero(kept).tolist(), np.flatnonzero(~kept).tolist()
+
+
+def _velocity_rank(system: System, work: Workspace, q: np.ndarray, rank: int) -> int:
+    """The rank of all rows at the position q, of which those of positions have `rank`."""
+    if not system.levels.any():
+        return rank
+    work["q"][:] = q
+    _evaluate(system, work)
+    return least_squares(work["J"][: system.m], np.zeros((system.m, 1)))[1]
 
 
 def _independent(A: np.ndarray, smallest: float) -> np.ndarray:

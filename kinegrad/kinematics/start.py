@@ -152,7 +152,25 @@ def extent(work: Workspace) -> float:
 
 
 def _targets(system: System, work: Workspace, which: str) -> np.ndarray:
-    return np.array([work["s"][getattr(f, which)] for f in system.freedoms], work["s"].dtype)
+    """Values of the degrees of freedom at the start, or their rates; 0 where none is given."""
+    slots = [getattr(f, which) for f in system.freedoms]
+    return np.array([work["s"][k] if k >= 0 else 0.0 for k in slots], work["s"].dtype)
+
+
+def of_positions(system: System, J: np.ndarray) -> np.ndarray:
+    """Rows J, or derivatives by positions, of which those of velocities are zero."""
+    levels = system.levels[: len(J)]
+    return np.where(levels[:, None] == 0, J, 0.0) if levels.any() else J
+
+
+def of_rates(system: System, A: np.ndarray) -> np.ndarray:
+    """Rows A, constraints and freedoms, of which those of freedoms without a given rate are zero."""
+    found = [system.m + i for i, freedom in enumerate(system.freedoms) if freedom.velocity < 0]
+    if not found:
+        return A
+    A = A.copy()
+    A[found] = 0.0
+    return A
 
 
 def evaluate(system: System, work: Workspace, when: str) -> None:
@@ -233,7 +251,7 @@ def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -
         if not np.isfinite(residual).all():
             raise AssemblyError(_not_assembled(system, residual, iteration, when))
         _refuse_infinite(system, work["J"][: len(residual)], when)
-        step, _ = least_squares(work["J"][: len(residual)], -residual)
+        step, _ = least_squares(of_positions(system, work["J"][: len(residual)]), -residual)
         q, sizes = work["q"].copy(), row_sizes(system, work, len(residual))
         size, factor = np.linalg.norm(residual.real / sizes), 1.0
         while True:
@@ -294,7 +312,7 @@ def check_freedoms(system: System, work: Workspace) -> None:
     m = system.m
     J = work["J"]
     _refuse_infinite(system, J, "at the start")
-    rank = least_squares(J[:m], np.zeros((m, 1)))[1] if m else 0
+    rank = least_squares(of_positions(system, J[:m]), np.zeros((m, 1)))[1] if m else 0
     dof = system.n - len(system.states) - rank
     given = [f for f in system.freedoms if f.independent and not f.state]
     names = ", ".join(f.name for f in given) or "none"
@@ -303,21 +321,41 @@ def check_freedoms(system: System, work: Workspace) -> None:
             f"The mechanism has {dof} degrees of freedom and degrees_of_freedom gives {len(given)} ({names}); "
             f"{'add' if len(given) < dof else 'remove'} {abs(dof - len(given))}{_suggestion(system, J)}."
         )
-    if dof and least_squares(J, np.zeros((len(J), 1)))[1] < system.n:
+    if dof and least_squares(of_positions(system, J), np.zeros((len(J), 1)))[1] < system.n:
         raise AssemblyError(
             f"The degrees of freedom {names} depend on each other at the start; choose others, such as joint coordinates "
             "that can move independently."
         )
 
 
+def check_rates(system: System, work: Workspace) -> None:
+    """Raises when the rates given at the start are not as many as there are freedoms of velocity, or depend on each other."""
+    m, J = system.m, work["J"]
+    if not system.levels.any():
+        return
+    dof = system.n - len(system.states) - (least_squares(J[:m], np.zeros((m, 1)))[1] if m else 0)
+    given = [f for f in system.freedoms if f.independent and not f.state and f.velocity >= 0]
+    names = ", ".join(f.name for f in given) or "none"
+    if len(given) != dof:
+        positions = sum(f.independent and not f.state for f in system.freedoms)
+        raise AssemblyError(
+            f"The mechanism has {positions} freedoms of position and {dof} of velocity, and degrees_of_freedom gives the "
+            f"velocity of {len(given)} ({names}); {'add' if len(given) < dof else 'remove'} {abs(dof - len(given))}."
+        )
+    if least_squares(of_rates(system, J), np.zeros((len(J), 1)))[1] < system.n:
+        raise AssemblyError(f"The velocities given at the start ({names}) depend on each other; give others.")
+
+
 def solve_velocity(system: System, work: Workspace) -> None:
     """v of the start, at the assembled q."""
     check_freedoms(system, work)
+    check_rates(system, work)
     right = -work["Phi_t"]
     right[system.m :] += _targets(system, work, "velocity")
-    v = refined(work["J"], right)
-    residual = work["J"] @ v - right
-    sizes = np.maximum(row_sizes(system, work, len(residual)), np.abs(work["J"].real) @ np.abs(v.real))
+    J, right = of_rates(system, work["J"]), of_rates(system, right)
+    v = refined(J, right)
+    residual = J @ v - right
+    sizes = np.maximum(row_sizes(system, work, len(residual)), np.abs(J.real) @ np.abs(v.real))
     worst = int(np.abs(residual.real / sizes).argmax()) if len(residual) else 0
     if len(residual) and np.abs(residual[worst].real) > 1e-8 * sizes[worst]:
         names = [*system.row_names, *(f.name for f in system.freedoms)]
@@ -387,8 +425,8 @@ class StartDerivatives:
     def _constrained(self, R1, R2):
         from kinegrad.kinematics.constrained import solve_constrained
 
-        n, m = self.system.n, self.system.m
-        J = np.ascontiguousarray(self.work["Phi_z"][:m, :n])
+        m = self.system.m
+        J = self.work["J"][:m].copy()
         right = np.ascontiguousarray(R1), np.ascontiguousarray(R2)
         status, X, Y = solve_constrained(self.work["M"], J, self.compliance, *right)
         if status != OK:
@@ -403,11 +441,11 @@ class StartDerivatives:
         right_v = -w["Phid_z"][:, n:]
         for i, freedom in enumerate(self.system.freedoms):
             right[m + i] += w["ds"][:, freedom.position]
-            right_v[m + i] += w["ds"][:, freedom.velocity]
+            right_v[m + i] += w["ds"][:, freedom.velocity] if freedom.velocity >= 0 else 0.0
         q = refined(K, right)
-        v = refined(K, right_v - w["Phid_z"][:, :n] @ q)
+        v = refined(of_rates(self.system, w["J"]), of_rates(self.system, right_v - w["Phid_z"][:, :n] @ q))
         R1 = -(w["R_z"][:, :n] @ q + w["C"] @ v + w["R_z"][:, n:])
-        R2 = -(w["Phidd_z"][:m, :n] @ q + 2.0 * w["Phid_z"][:m, :n] @ v + w["Phidd_z"][:m, n:])
+        R2 = -(w["Phidd_z"][:m, :n] @ q + w["Phidd_v"][:m] @ v + w["Phidd_z"][:m, n:])
         return q, v, self._constrained(R1, R2)[0]
 
     def adjoint(self, Q, V, A, rows, weights) -> None:
@@ -418,15 +456,16 @@ class StartDerivatives:
             V[:, o] += weight * w["g_v"][o]
             A[:, o] += weight * w["g_a"][o]
         U, B = self._constrained(A, np.zeros((m, A.shape[1]), A.dtype))
-        V = V - w["C"].T @ U - 2.0 * w["Phid_z"][:m, :n].T @ B
+        V = V - w["C"].T @ U - w["Phidd_v"][:m].T @ B
         Q = Q - w["R_z"][:, :n].T @ U - w["Phidd_z"][:m, :n].T @ B
         KT = np.ascontiguousarray(w["Phi_z"][:, :n].T)
-        D = refined(KT, V)
+        D = refined(np.ascontiguousarray(of_rates(self.system, w["J"]).T), V)
         Q = Q - w["Phid_z"][:, :n].T @ D
         P = refined(KT, Q)
         w["eta_v"][:] = 0.0
         w["eta_a"][:] = 0.0
         w["ya"][:] = 0.0
+        w["ys"][:] = 0.0
         for o, weight in enumerate(weights):
             w["mu"][:] = -U[:, o]
             w["yp"][:] = -P[:, o]
@@ -438,4 +477,5 @@ class StartDerivatives:
             w.call(PULLBACK)
             for i, freedom in enumerate(self.system.freedoms):
                 w["psi_s"][o, freedom.position] += P[m + i, o]
-                w["psi_s"][o, freedom.velocity] += D[m + i, o]
+                if freedom.velocity >= 0:
+                    w["psi_s"][o, freedom.velocity] += D[m + i, o]

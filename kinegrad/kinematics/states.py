@@ -27,3 +27,11 @@ def check_states(system: System, s: np.ndarray) -> None:
                 f"Nothing determines {name!r}, a coordinate that {name.owner!r} owns: {system.slots.names[own.inertia]} is "
                 f"{s[own.inertia].real:g}; give it a value above zero."
             )
+
+
+def refuse_velocity_rows(system: System, what: str, remedy: str) -> None:
+    """Raises by the name of the first row of velocities, which `what` does not take."""
+    found = np.flatnonzero(system.levels)
+    if len(found):
+        name = system.row_names[found[0]]
+        raise KinegradError(f"{what} takes rows of positions only, and {name!r} is a row of velocities; {remedy}.")

@@ -16,7 +16,7 @@ from kinegrad.expressions.syntax import RESERVED, Expression
 from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.check_values import find_in_values_of
-from kinegrad.model.constraints import Driver, Freedom, Guidance, Linear, Objective
+from kinegrad.model.constraints import Driver, Freedom, Guidance, Linear, Objective, PositionRow, VelocityRow
 from kinegrad.model.element import Element, closest, dotted
 from kinegrad.model.evaluation import Evaluation
 from kinegrad.model.forces import Spline
@@ -346,10 +346,14 @@ NUMBERS = Allowed("only parameters may be used here.", "parameter")
 IN_TIME = Allowed("only t and parameters may be used here.", "time", "parameter")
 POSITIONS = Allowed("a measure uses parameters, positions of markers, joint coordinates and other measures.", *MOTION)
 FORCE_LAW = Allowed("a force uses t, parameters, positions and velocities.", "time", *MOTION, rate=1)
+POSITION_ROW = Allowed("a row of positions uses t, parameters and positions.", "time", *MOTION)
+VELOCITY_ROW = Allowed("a row of velocities uses t, parameters, positions and velocities.", "time", *MOTION, rate=1)
 ANYTHING = Allowed("an objective uses t, parameters, positions, velocities and accelerations.", "time", *MOTION, rate=2)
 
 #: Places with more than numbers and parameters: (class of the element, field).
 LAWS = {
+    (PositionRow, "value"): POSITION_ROW,
+    (VelocityRow, "value"): VELOCITY_ROW,
     (Guidance, "value"): IN_TIME,
     (Driver, "value"): IN_TIME,
     (Objective, "integral"): ANYTHING,

@@ -94,9 +94,25 @@ class Guidance(Constraint):
         return self
 
 
+class PositionRow(Constraint):
+    """An expression in positions that is held at zero."""
+
+    type: Literal["position"] = "position"
+    value: Number = Field(
+        description="expression in t, parameters, measures, joint coordinates and positions of markers"
+    )
+
+
+class VelocityRow(Constraint):
+    """An expression that is linear in velocities and held at zero: skates, rolling, drivers of velocities."""
+
+    type: Literal["velocity"] = "velocity"
+    value: Number = Field(description="the same, with velocities to the first power")
+
+
 CONSTRAINTS = {
     constraint.model_fields["type"].default: constraint
-    for constraint in (Coincidence, Distance, Dot, Angle, Linear, Guidance)
+    for constraint in (Coincidence, Distance, Dot, Angle, Linear, Guidance, PositionRow, VelocityRow)
 }
 
 

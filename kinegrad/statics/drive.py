@@ -11,7 +11,7 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import BIAS, FREEDOMS, OBSERVE, POSITION, TIME
 from kinegrad.kinematics.start import close_position, evaluate, least_squares, place, refined
-from kinegrad.kinematics.states import refuse_states
+from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.memory import require
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
@@ -41,6 +41,7 @@ def drive(
     not given are those of the model's simulation section.
     """
     refuse_states(system, "a motion by drivers")
+    refuse_velocity_rows(system, "A motion by drivers", "simulate the model")
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is not None or system.model.simulation.output_step is not None:
         output_step = given_time(system, "output_step", output_step)

@@ -13,7 +13,7 @@ from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, OBSERVE, TI
 from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
 from kinegrad.kinematics.culprits import culprit, force_without_derivative
 from kinegrad.kinematics.start import RANK_TOLERANCE, close_position, place, refined, solve_position
-from kinegrad.kinematics.states import refuse_states
+from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.motion import MarkerMotion, markers_of
 from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
@@ -272,6 +272,7 @@ def equilibrium(
         Values of all slots in place of those of the parameters.
     """
     refuse_states(system, "an equilibrium")
+    refuse_velocity_rows(system, "An equilibrium", "simulate the model")
     work = system.workspace(s=s)
     work["par"][:] = 0.0
     work["par"][TIME] = t

@@ -55,7 +55,7 @@ def sensitivity(motion: Motion, wrt: Sequence[str] | None = None) -> DrivenSensi
         J = Phi[:, :n]
         q[i] = refined(J, -Phi[:, n:])
         qd[i] = refined(J, -(Phid[:, :n] @ q[i] + Phid[:, n:]))
-        qdd[i] = refined(J, -(Phidd[:, :n] @ q[i] + 2.0 * Phid[:, :n] @ qd[i] + Phidd[:, n:]))
+        qdd[i] = refined(J, -(Phidd[:, :n] @ q[i] + work["Phidd_v"][:m] @ qd[i] + Phidd[:, n:]))
         lam[i] = refined(J.T, -(R[:, :n] @ q[i] + work["C"] @ qd[i] + work["M"] @ qdd[i] + R[:, n:]))
     rows = {name: system.row_names.index(name) for name in system.model.drivers if name in system.row_names}
     return DrivenSensitivity(motion.t, labels, q, qd, qdd, {name: -lam[:, row] for name, row in rows.items()})

@@ -10,7 +10,7 @@ import numpy as np
 from kinegrad.coordinates.sets import lower
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
-from kinegrad.kinematics.states import refuse_states
+from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
@@ -89,6 +89,7 @@ def inverse(
         they are too few `residual` tells what is missing; if they are too many the solution of least norm is taken.
     """
     refuse_states(system, "a motion that is given")
+    refuse_velocity_rows(system, "A motion that is given", "simulate the model")
     given = [x is not None for x in (t, q, qd, qdd)]
     if motion is not None and any(given):
         raise KinegradError("inverse has a motion and arrays; give one of them.")

@@ -118,7 +118,7 @@ class _Linearised:
         work.call(EVALUATE)
         M = work["M"].copy()
         work.call(LINEARISE)
-        self.J = np.ascontiguousarray(work["Phi_z"][:m, :n])
+        self.J = work["J"][:m].copy()
         self.K = work["R_z"][:, :n].copy()
         self.g_q = work["g_z"][:, :n].copy()
         Z = allowed(self.J, n)

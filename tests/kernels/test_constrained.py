@@ -36,7 +36,7 @@ def random(rng, number, *shape):
 
 @entry
 def augmented(T, J, n, D, full, lower):
-    augment(T, J, n, D, full)
+    augment(T, J, J, n, D, full)
     augment_lower(T, J, n, D, lower)
 
 
@@ -61,7 +61,7 @@ def solve_general(T, J, eps, transposed, R1, R2, X, Y):
 
 @entry
 def _solve_general(T, J, n, eps, D, transposed, R1, R2, X, Y, A, pivots, W, Z):
-    status = kkt_factor(T, J, n, D, A, pivots)
+    status = kkt_factor(T, J, J, n, D, A, pivots)
     rounds = 0
     if status == 0:
         rounds = kkt_solve4(T, J, n, eps, D, A, pivots, transposed, 1e-13, R1, R2, X, Y, W, Z)

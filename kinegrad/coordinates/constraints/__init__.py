@@ -1,6 +1,6 @@
 """How constraints become rows of tables: one function a type, ``lower(elements, name, constraint)``."""
 
-from kinegrad.coordinates.constraints import guidance, linear, markers
+from kinegrad.coordinates.constraints import expressions, guidance, linear, markers
 
 LOWERINGS = {
     "coincidence": markers.coincidence,
@@ -9,4 +9,6 @@ LOWERINGS = {
     "angle": markers.angle,
     "linear": linear.lower,
     "guidance": guidance.lower,
+    "position": expressions.position,
+    "velocity": expressions.velocity,
 }

@@ -1,13 +1,13 @@
-"""Constraint and freedom rows given by expressions: Phi(u, t) of scalars u (LAW-3).
+"""Constraint and freedom rows given by expressions: Phi(u, t), or Phid(u, ud, t) linear in ud, of scalars u (LAW-3, LAW-9).
 
-Tapes: 0 gives Phi, Phi_t, Phi_u; 1 gives Phidd; 2 gives Phi_u, Phid_u, Phidd_u, Phi_uu, Phi_s, Phid_s, Phidd_s, Phi_us.  The
-chain to coordinates uses Phid_ud = Phi_u, Phidd_ud = 2 Phid_u, Phidd_udd = Phi_u.
+With y = Phid_ud, which is Phi_u for a row of positions, tape 0 gives Phi, Phi_t, y; 1 gives Phidd; 2 gives y, Phid_u, Phidd_u,
+Phidd_ud, y_u, Phi_s, Phid_s, Phidd_s, y_s.  The chain to coordinates uses Phidd_udd = y.  A row of velocities has no Phi.
 """
 
 from kinegrad.kernels.elements.laws import gather, load_registers, run
 from kinegrad.kernels.elements.layout import ELEMENTS, N_LAWS
-from kinegrad.kernels.elements.stages import BIAS, LINEAR_ROWS, PULL, ROWS, Kind
-from kinegrad.kernels.jit import cfunction
+from kinegrad.kernels.elements.stages import BIAS, LINEAR_FORCES, LINEAR_ROWS, PULL, ROWS, Kind
+from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.products import FREEDOMS, OBJECTIVE, TIME
 
 J_, Na_z_, Nv_z_, Phi_, Phi_t_, Phi_z_, Phid_z_, Phidd_z_, R_z_, U_, Ud_, Udd_, c_, code_ = ELEMENTS.viewers(
@@ -16,8 +16,8 @@ J_, Na_z_, Nv_z_, Phi_, Phi_t_, Phi_z_, Phid_z_, Phidd_z_, R_z_, U_, Ud_, Udd_, 
 col_, const_, count_, ds_, flag_, idx_, ins_, lam_, mk_, outs_, par_, pos_, psi_s_, q_ = ELEMENTS.viewers(
     *"col const count ds flag idx ins lam mk outs par pos psi_s q".split()
 )
-reg_, row_law_, s_, sa_, sc_, slots_, sv_, ya_, yp_, yv_ = ELEMENTS.viewers(
-    *"reg row_law s sa sc slots sv ya yp yv".split()
+reg_, row_law_, s_, sa_, sc_, slots_, sv_, ya_, yp_, ys_, yv_, Phidd_v_, Phids_z_ = ELEMENTS.viewers(
+    *"reg row_law s sa sc slots sv ya yp ys yv Phidd_v Phids_z".split()
 )
 
 KIND = Kind({"row_law": ()}, count=N_LAWS, scalars=True, works=True)
@@ -66,6 +66,38 @@ def row_bias(ctx):
         out[e["row"]] = reg[outs[e["o1"]]]
 
 
+@KIND.at(LINEAR_FORCES)
+@cfunction(what="the sensitivity kernels")
+def step_rows(ctx):
+    """Phids_z of the rows of velocities: Phid at the velocities of the step."""
+    sc, mk, col, laws = sc_(ctx), mk_(ctx), col_(ctx), row_law_(ctx)
+    ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
+    ds, t, reg, pos, idx, U, Ud, Udd = (
+        ds_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx)
+    )  # fmt: skip
+    n, Ps = q_(ctx).shape[0], Phids_z_(ctx)
+    for i in range(count_(ctx)[N_LAWS]):
+        e = laws[i]
+        if e["level"] == 0:
+            continue
+        k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+        w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
+        n_in = e["in1"] - e["in0"]
+        n_sl = e["sl1"] - e["sl0"]
+        r = e["row"]
+        ou = e["o2"]
+        os = ou + (4 + n_in) * n_in
+        for b in range(w):
+            x = 0.0 * s[0]
+            for h in range(n_in):
+                x += reg[outs[ou + n_in + h]] * U[h, b] + reg[outs[ou + h]] * Ud[h, b]
+            Ps[r, idx[b]] += x
+        for p in range(ds.shape[0]):
+            for h in range(n_sl):
+                Ps[r, n + p] += ds[p, slots[e["sl0"] + h]] * reg[outs[os + n_sl + h]]
+
+
 @KIND.at(LINEAR_ROWS)
 @cfunction(what="the sensitivity kernels")
 def rows_linear(ctx):
@@ -75,8 +107,9 @@ def rows_linear(ctx):
     last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
     ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
     ds, t, reg, pos, idx, U, Ud = ds_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx)
-    Udd, n, lam, sv, sa, J = Udd_(ctx), q_(ctx).shape[0], lam_(ctx), sv_(ctx), sa_(ctx), Phi_z_(ctx)
+    Udd, n, lam, sv, sa, P = Udd_(ctx), q_(ctx).shape[0], lam_(ctx), sv_(ctx), sa_(ctx), Phi_z_(ctx)
     Pd, Pdd, K, Nv, Na = Phid_z_(ctx), Phidd_z_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx)
+    J, Pv = J_(ctx), Phidd_v_(ctx)
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -88,7 +121,8 @@ def rows_linear(ctx):
         ou = e["o2"]
         od = ou + n_in
         odd = od + n_in
-        ouu = odd + n_in
+        ov = odd + n_in
+        ouu = ov + n_in
         os = ouu + n_in * n_in
         ous = os + 3 * n_sl
         l, v, a_ = lam[r], sv[r], sa[r]
@@ -109,8 +143,15 @@ def rows_linear(ctx):
                 yd = reg[outs[od + h]]
                 x += y * U[h, b]
                 xd += yd * U[h, b] + y * Ud[h, b]
-                xdd += reg[outs[odd + h]] * U[h, b] + 2.0 * yd * Ud[h, b] + y * Udd[h, b]
-            J[r, idx[b]] += x
+                xdd += reg[outs[odd + h]] * U[h, b] + reg[outs[ov + h]] * Ud[h, b] + y * Udd[h, b]
+            if e["level"] == 0:
+                P[r, idx[b]] += x
+            elif idx[b] < n:
+                J[r, idx[b]] += x
+                x = 0.0 * s[0]
+                for h in range(n_in):
+                    x += reg[outs[ov + h]] * U[h, b] + 2.0 * reg[outs[ou + h]] * Ud[h, b]
+                Pv[r, idx[b]] += x
             Pd[r, idx[b]] += xd
             Pdd[r, idx[b]] += xdd
             for a in range(w):
@@ -126,7 +167,7 @@ def rows_linear(ctx):
             for h in range(n_sl):
                 d = ds[p, slots[e["sl0"] + h]]
                 if d != 0.0:
-                    J[r, n + p] += d * reg[outs[os + h]]
+                    P[r, n + p] += d * reg[outs[os + h]]
                     Pd[r, n + p] += d * reg[outs[os + n_sl + h]]
                     Pdd[r, n + p] += d * reg[outs[os + 2 * n_sl + h]]
                     for a in range(w):
@@ -137,6 +178,27 @@ def rows_linear(ctx):
                             K[idx[a], n + p] += l * d * y
                             Nv[idx[a], n + p] += v * d * y
                             Na[idx[a], n + p] += a_ * d * y
+
+
+@kernel
+def step_pull(e, ctx, weight):
+    """Duals of weight Phids of a row of velocities on the markers, and own slots."""
+    sc, mk, ins, slots, outs, s, reg = sc_(ctx), mk_(ctx), ins_(ctx), slots_(ctx), outs_(ctx), s_(ctx), reg_(ctx)
+    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    k = load_registers(e, sc, ins, slots, s, par_(ctx)[TIME], 0.0 * s[0], True, reg)
+    run(code_(ctx), const_(ctx), e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+    n_in = e["in1"] - e["in0"]
+    n_sl = e["sl1"] - e["sl0"]
+    ou = e["o2"]
+    os = ou + (4 + n_in) * n_in
+    for h in range(n_in):
+        m = sc[ins[e["in0"] + h]]
+        if m["marker"] >= 0:
+            A = mk[m["marker"]]
+            A["X"][m["comp"]] += weight * reg[outs[ou + n_in + h]]
+            A["X1"][m["comp"]] += weight * reg[outs[ou + h]]
+    for g in range(n_sl):
+        psi_s[slots[e["sl0"] + g]] += weight * reg[outs[os + n_sl + g]]
 
 
 @KIND.at(PULL)
@@ -160,23 +222,25 @@ def rows_pull(ctx):
         ou = e["o2"]
         od = ou + n_in
         odd = od + n_in
-        ouu = odd + n_in
+        ov = odd + n_in
+        ouu = ov + n_in
         os = ouu + n_in * n_in
         ous = os + 3 * n_sl
         l, v, a, p, pv, pa = lam[r], sv[r], sa[r], yp[r], yv[r], ya[r]
+        if e["level"] == 1:
+            p = 0.0 * p
         for h in range(n_in):
             y = reg[outs[ou + h]]
-            yd = reg[outs[od + h]]
-            X = p * y + pv * yd + pa * reg[outs[odd + h]]
+            X = p * y + pv * reg[outs[od + h]] + pa * reg[outs[odd + h]]
             for g in range(n_in):
                 m = sc[ins[e["in0"] + g]]
-                X += reg[outs[ouu + h * n_in + g]] * (l * m["dm"] + v * m["dv"] + a * m["da"])
+                X += reg[outs[ouu + g * n_in + h]] * (l * m["dm"] + v * m["dv"] + a * m["da"])
             m = sc[ins[e["in0"] + h]]
             if m["marker"] >= 0:
                 A = mk[m["marker"]]
                 c = m["comp"]
                 A["X"][c] += X
-                A["Y1"][c] += pv * y + 2.0 * pa * yd
+                A["Y1"][c] += pv * y + pa * reg[outs[ov + h]]
                 A["Y2"][c] += pa * y
                 A["f"][c] += l * y
                 A["fv"][c] += v * y
@@ -187,3 +251,5 @@ def rows_pull(ctx):
         for g in range(n_sl):
             y = p * reg[outs[os + g]] + pv * reg[outs[os + n_sl + g]] + pa * reg[outs[os + 2 * n_sl + g]]
             psi_s[slots[e["sl0"] + g]] += y
+        if e["level"] == 1:
+            step_pull(e, ctx, ys_(ctx)[r])

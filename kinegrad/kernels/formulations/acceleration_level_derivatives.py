@@ -50,22 +50,22 @@ from kinegrad.kernels.table import call
 (M_, C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
     *"M C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
 )
-(Psi_a_, Psi_v_, Psi_w_, Psi_z_, T_, T_lu_, pivots_, weights_, w_, z_, D_, ease_) = PRODUCTS.viewers(
-    *"Psi_a Psi_v Psi_w Psi_z T T_lu T_pivots weights w z D ease".split()
+J_, Phidd_v_, ys_ = PRODUCTS.viewers("J", "Phidd_v", "ys")
+(Psi_v_, Psi_w_, Psi_z_, T_, T_lu_, pivots_, weights_, w_, z_, D_, ease_) = PRODUCTS.viewers(
+    *"Psi_v Psi_w Psi_z T T_lu T_pivots weights w z D ease".split()
 )
 row_scale_, scale_ = PRODUCTS.viewers("row_scale", "scale")
 (r1_, x4_, w4_, U4_, H4_, E4_, r2_, y4_, z4_, B4_) = PRODUCTS.viewers(*"r1 x4 w4 U4 H4 E4 r2 y4 z4 B4".split())
 
 
 @kernel
-def partials(M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots, ease, w, z, D):
-    """Status; J = Phi_q, P = Psi_z, S = Psi_v, T, G, weights D, and the factors of T + JᵀDG in A (IDX-4)."""
+def partials(M, C, R_z, J, Phi_z, Phid_z, Phidd_z, Phidd_v, m, n, b, gh, opts, P, S, T, G, A, pivots, ease, w, z, D):
+    """Status; P = Psi_z, S = Psi_v, T, G, weights D, and the factors of T + JᵀDG in A (IDX-4)."""
     for l in range(m):
         for j in range(P.shape[1]):
             P[l, j] = Phidd_z[l, j] + opts[DAMPING] * Phid_z[l, j] + opts[STIFFNESS] * Phi_z[l, j]
         for j in range(n):
-            J[l, j] = Phi_z[l, j]
-            S[l, j] = 2.0 * Phid_z[l, j] + opts[DAMPING] * Phi_z[l, j]
+            S[l, j] = Phidd_v[l, j] + opts[DAMPING] * J[l, j]
             G[l, j] = J[l, j] + gh * S[l, j] + b * P[l, j]
     row_weights(M, J, m, n, opts[COMPLIANCE], ease, w, z, D)
     for i in range(n):
@@ -92,11 +92,11 @@ def solve4(T, J, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
 @kernel
 def no_covectors(ctx):
     """Nothing is pulled back but what `pull` puts there."""
-    eta_v, eta_a, yp, yv, ya = eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    eta_v, eta_a, yp, yv, ya, ys = eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx), ys_(ctx)
     for i in range(eta_v.shape[0]):
         eta_v[i], eta_a[i] = 0.0, 0.0
     for l in range(yp.shape[0]):
-        yp[l], yv[l], ya[l] = 0.0, 0.0, 0.0
+        yp[l], yv[l], ya[l], ys[l] = 0.0, 0.0, 0.0, 0.0
 
 
 @kernel
@@ -126,10 +126,10 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
-    R_z, Phi_z, Phid_z, Phidd_z = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    R_z, Phi_z, Phid_z, Phidd_z, Phidd_v = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx), Phidd_v_(ctx)
     g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
     n, p, no, s, KV, KA = q.shape[0], grad.shape[1], g.shape[0], rb.shape[0], rates[0], rates[1]
-    J, S, G, P, T, A, pivots = Psi_a_(ctx), Psi_v_(ctx), Psi_w_(ctx), Psi_z_(ctx), T_(ctx), T_lu_(ctx), pivots_(ctx)
+    J, S, G, P, T, A, pivots = J_(ctx)[:m], Psi_v_(ctx), Psi_w_(ctx), Psi_z_(ctx), T_(ctx), T_lu_(ctx), pivots_(ctx)
     r1, w, r2, y, z = r1_(ctx), w4_(ctx), r2_(ctx), y4_(ctx), z4_(ctx)
     qk, vk, ak, weights = x4_(ctx), H4_(ctx), E4_(ctx), weights_(ctx)
     wn, wm, D = w_(ctx), z_(ctx), D_(ctx)
@@ -142,7 +142,7 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(Phi_z, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
+            choose_rows(J, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s + 1 if at_end else s) if explicit else 1):
@@ -153,7 +153,29 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
             status = partials(
-                M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots, ease_(ctx), wn, wm, D
+                M,
+                C,
+                R_z,
+                J,
+                Phi_z,
+                Phid_z,
+                Phidd_z,
+                Phidd_v,
+                m,
+                n,
+                b,
+                gh,
+                opts,
+                P,
+                S,
+                T,
+                G,
+                A,
+                pivots,
+                ease_(ctx),
+                wn,
+                wm,
+                D,
             )
             if status != OK:
                 return status, step
@@ -201,10 +223,10 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
-    R_z, Phi_z, Phid_z, Phidd_z = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    R_z, Phi_z, Phid_z, Phidd_z, Phidd_v = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx), Phidd_v_(ctx)
     g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
     n, no, s, YQ, YV = q.shape[0], g.shape[0], rb.shape[0], rates[0], rates[1]
-    J, S, G, P, T, A, pivots = Psi_a_(ctx), Psi_v_(ctx), Psi_w_(ctx), Psi_z_(ctx), T_(ctx), T_lu_(ctx), pivots_(ctx)
+    J, S, G, P, T, A, pivots = J_(ctx)[:m], Psi_v_(ctx), Psi_w_(ctx), Psi_z_(ctx), T_(ctx), T_lu_(ctx), pivots_(ctx)
     r1, w, U, zero, B, z = r1_(ctx), w4_(ctx), U4_(ctx), r2_(ctx), B4_(ctx), z4_(ctx)
     qo, vo, ao, weights = x4_(ctx), H4_(ctx), E4_(ctx), weights_(ctx)
     clear4(zero)
@@ -219,7 +241,7 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(Phi_z, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
+            choose_rows(J, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):
@@ -230,7 +252,29 @@ def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final
                 quadrature(hs, step + 1, after, final, weights)
             call(fn[LINEARISE], ctx)
             status = partials(
-                M, C, R_z, Phi_z, Phid_z, Phidd_z, m, n, b, gh, opts, J, P, S, T, G, A, pivots, ease_(ctx), wn, wm, D
+                M,
+                C,
+                R_z,
+                J,
+                Phi_z,
+                Phid_z,
+                Phidd_z,
+                Phidd_v,
+                m,
+                n,
+                b,
+                gh,
+                opts,
+                P,
+                S,
+                T,
+                G,
+                A,
+                pivots,
+                ease_(ctx),
+                wn,
+                wm,
+                D,
             )
             if status != OK:
                 return status, step

@@ -17,6 +17,7 @@ from kinegrad.kernels.constrained import (
     enough_for,
     kkt_factor,
     kkt_solve4,
+    rounds4,
     row_weights,
     soft_weights,
     solve_rows,
@@ -43,7 +44,7 @@ from kinegrad.kernels.formulations.newmark_family import (
 )
 from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.jit import entry, kernel, real
-from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, mul4, put4
+from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, put4
 from kinegrad.kernels.products import (
     BIAS,
     EVALUATE,
@@ -72,6 +73,8 @@ from kinegrad.kernels.table import call
 (A_, L_, T_, d_, r_, z_, D_, Dp_, y_, w_, qt_, vt_, weights_, pivots_, pivots_l_) = PRODUCTS.viewers(
     *"T_lu M_lu T d r z D Dp y w qt vt weights T_pivots M_pivots".split()
 )
+Phidd_v_, Phids_z_, level_, ys_ = PRODUCTS.viewers("Phidd_v", "Phids_z", "level", "ys")
+Step_z_, Step_v_, Step_a_ = PRODUCTS.viewers("Psi_z", "Psi_v", "Psi_w")  # the rows of a step by q, v and a
 factored_, ease_, sizes_ = PRODUCTS.viewers("Psi_a", "ease", "sizes")  # the rows that are in the factors
 (r1_, x4_, w4_, U_, H_, E_, r2_, y4_, z4_, P_, S_, B_) = PRODUCTS.viewers(
     *"r1 x4 w4 U4 H4 E4 r2 y4 z4 P4 D4 B4".split()
@@ -118,6 +121,28 @@ def project(M, J, m, n, eps, D, A, d, one, x, res, y, sig, zero, w, z):
         solve_rows(M, J, m, n, eps, D, A, d, FEW_ROUNDS, zero, res, y, sig, w, z)
     for i in range(n):
         x[i] += y[i]
+
+
+@kernel
+def has_velocity_rows(level, m):
+    """Whether a row is of velocities."""
+    for l in range(m):
+        if level[l] != 0:
+            return True
+    return False
+
+
+@kernel
+def row_residuals(level, m, n, Phi, Phi_t, J, v, by_position, by_velocity, out):
+    """What the rows of a step lack, as accelerations: Phi/βh² of positions, Phid/γh of velocities (ALI-6)."""
+    for l in range(m):
+        if level[l] == 0:
+            out[l] = Phi[l] * by_position
+        else:
+            s = Phi_t[l]
+            for i in range(n):
+                s += J[l, i] * v[i]
+            out[l] = s * by_velocity
 
 
 @kernel
@@ -186,7 +211,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
         sv_(ctx),
         sa_(ctx),
     )
-    Phi, Phi_t, c, M, K, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx), K_(ctx), J_(ctx)
+    Phi, Phi_t, c, M, K, J, level = Phi_(ctx), Phi_t_(ctx), c_(ctx), M_(ctx), K_(ctx), J_(ctx), level_(ctx)
     n = q.shape[0]
     A, d, y, w, res, qt, vt = A_(ctx), d_(ctx), y_(ctx), w_(ctx), r_(ctx), qt_(ctx), vt_(ctx)
     D, Dp, z, B, ease, sizes = D_(ctx), Dp_(ctx), z_(ctx), factored_(ctx), ease_(ctx), sizes_(ctx)
@@ -244,8 +269,9 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                 for j in range(n):
                     s -= M[i, j] * a[j]
                 y[i] = s
+            row_residuals(level, m, n, Phi, Phi_t, J, v, ib, 1.0 / gh, res)
             for l in range(m):
-                r = D[l] * Phi[l] * ib
+                r = D[l] * res[l]
                 for i in range(n):
                     y[i] -= J[l, i] * lam[l] + B[l, i] * r
             ldlt_solve(A, d, y)
@@ -258,7 +284,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
                 q[i] = qt[i] + b * a[i]
                 v[i] = vt[i] + gh * a[i]
             for l in range(m):
-                s = Phi[l] * ib
+                s = res[l]
                 for i in range(n):
                     s += B[l, i] * y[i]
                 lam[l] += D[l] * s
@@ -319,17 +345,36 @@ def linearised(fn, ctx, m, step, ts, eps, b, gh, traj):
     A, L, T, piv, pivl, D, Dp = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx), D_(ctx), Dp_(ctx)
     ease = ease_(ctx)
     q, v, a, vp, ap, dv, da = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), dv_(ctx), da_(ctx)
-    M, C, R_z, Phi, n = M_(ctx), C_(ctx), R_z_(ctx), Phi_z_(ctx)[:m], q.shape[0]
+    M, C, R_z, J, n = M_(ctx), C_(ctx), R_z_(ctx), J_(ctx)[:m], q.shape[0]
     par_(ctx)[TIME] = ts[step]
     load(traj[step], q, v, a, vp, ap, dv, da, lam_(ctx), sv_(ctx), sa_(ctx), m)
     call(fn[LINEARISE], ctx)
     for i in range(n):
         for j in range(n):
             T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
-    row_weights(M, Phi, m, n, 0.0, ease, w_(ctx), z_(ctx), D)
+    row_weights(M, J, m, n, 0.0, ease, w_(ctx), z_(ctx), D)
     soft_weights(m, eps, ease, z_(ctx), D, Dp)
-    status = kkt_factor(T, Phi, n, D, A, piv)
-    return status if status != OK else kkt_factor(M, Phi, n, Dp, L, pivl)
+    step_rows(level_(ctx), m, n, b, gh, Phi_z_(ctx), Phids_z_(ctx), J, Step_z_(ctx), Step_v_(ctx), Step_a_(ctx))
+    status = kkt_factor(T, J, Step_a_(ctx), n, D, A, piv)
+    return status if status != OK else kkt_factor(M, J, J, n, Dp, L, pivl)
+
+
+@kernel
+def step_rows(level, m, n, b, gh, Phi_z, Phids_z, J, by_z, by_v, by_a):
+    """The rows of a step, in units of accelerations, by (q, ρ), by v, and by a through both (ALI-6)."""
+    for l in range(m):
+        if level[l] == 0:
+            for j in range(by_z.shape[1]):
+                by_z[l, j] = Phi_z[l, j] / b
+            for j in range(n):
+                by_v[l, j] = 0.0
+                by_a[l, j] = J[l, j]
+        else:
+            for j in range(by_z.shape[1]):
+                by_z[l, j] = Phids_z[l, j] / gh
+            for j in range(n):
+                by_v[l, j] = J[l, j] / gh
+                by_a[l, j] = J[l, j] + b * by_z[l, j]
 
 
 @entry(what="the sensitivity kernels")
@@ -342,7 +387,9 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
     """
     M, C = M_(ctx), C_(ctx)
     R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
-    Phi_z, Phid_z, Phidd_z = Phi_z_(ctx)[:m], Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m]
+    Phid_z, Phidd_z, Phidd_v, J = Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m], Phidd_v_(ctx)[:m], J_(ctx)[:m]
+    by_z, by_v, by_a, level = Step_z_(ctx), Step_v_(ctx), Step_a_(ctx), level_(ctx)
+    mixed = has_velocity_rows(level, m)
     n, p, no = M.shape[0], grad.shape[1], g_z.shape[0]
     A, L, T, piv, pivl, weights = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx), weights_(ctx)
     r1, x, w, r2, y, z = r1_(ctx), x4_(ctx), w4_(ctx), r2_(ctx), y4_(ctx), z4_(ctx)
@@ -362,22 +409,24 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
             predict4(family, h, n, qk, vk, ak, X[e])
             right4(R_z, n, n, k, qk, 1.0, r1)
             minus4(C, n, n, 1.0, vk, r1)
-            right4(Phi_z, m, n, k, qk, 1.0 / b, r2)
-            kkt_solve4(T, Phi_z, n, 0.0, weights_d, A, piv, False, enough, r1, r2, ak, y, w, z)
+            right4(by_z, m, n, k, qk, 1.0, r2)
+            if mixed:
+                minus4(by_v, m, n, 1.0, vk, r2)
+            rounds4(T, J, by_a, n, 0.0, weights_d, A, piv, False, enough, r1, r2, ak, y, w, z)
             shift4(n, b, ak, qk)
             shift4(n, gh, ak, vk)
             if flags[step - 1] & PROJECTED_V:
                 right4(Nv_z, n, n, k, qk, 1.0, r1)
                 right4(Phid_z, m, n, k, qk, 1.0, r2)
-                minus4(Phi_z, m, n, 1.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, enough, r1, r2, x, y, w, z)
+                minus4(J, m, n, 1.0, vk, r2)
+                kkt_solve4(M, J, n, eps, weights_p, L, pivl, False, enough, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, vk)
             if flags[step - 1] & PROJECTED_A:
                 right4(Na_z, n, n, k, qk, 1.0, r1)
                 right4(Phidd_z, m, n, k, qk, 1.0, r2)
-                minus4(Phi_z, m, n, 1.0, ak, r2)
-                minus4(Phid_z, m, n, 2.0, vk, r2)
-                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, enough, r1, r2, x, y, w, z)
+                minus4(J, m, n, 1.0, ak, r2)
+                minus4(Phidd_v, m, n, 1.0, vk, r2)
+                kkt_solve4(M, J, n, eps, weights_p, L, pivl, False, enough, r1, r2, x, y, w, z)
                 shift4(n, 1.0, x, ak)
             complete4(family, n, ak, X[e])
             objective_rows4(no, n, k, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
@@ -393,9 +442,11 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
     is the size of the step that follows (0: none).
     """
     par, flag, M, C = par_(ctx), flag_(ctx), M_(ctx), C_(ctx)
-    mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    mu, eta_v, eta_a, yp, yv, ya, ys = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx), ys_(ctx)
     R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
-    Phi_z, Phid_z, Phidd_z = Phi_z_(ctx)[:m], Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m]
+    Phid_z, Phidd_z, Phidd_v, J = Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m], Phidd_v_(ctx)[:m], J_(ctx)[:m]
+    by_z, by_v, by_a, level = Step_z_(ctx), Step_v_(ctx), Step_a_(ctx), level_(ctx)
+    mixed = has_velocity_rows(level, m)
     n, no = M.shape[0], g_z.shape[0]
     A, L, T, piv, pivl, weights = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx), weights_(ctx)
     r1, w, zero, z, U, H, E = r1_(ctx), w4_(ctx), r2_(ctx), z4_(ctx), U_(ctx), H_(ctx), E_(ctx)
@@ -418,17 +469,17 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
             complete_transposed4(family, n, ao, X[e])
             add_objectives4(4 * e, used, n, g_z, g_v, g_a, weights, qo, vo, ao)
             if flags[step - 1] & PROJECTED_A:
-                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, enough, ao, zero, E, B, w, z)
-                plus_transposed4(Phi_z, m, n, -1.0, B, ao)
-                plus_transposed4(Phid_z, m, n, -2.0, B, vo)
+                kkt_solve4(M, J, n, eps, weights_p, L, pivl, False, enough, ao, zero, E, B, w, z)
+                plus_transposed4(J, m, n, -1.0, B, ao)
+                plus_transposed4(Phidd_v, m, n, -1.0, B, vo)
                 plus_transposed4(Phidd_z, m, n, -1.0, B, qo)
                 plus_transposed4(Na_z, n, n, -1.0, E, qo)
             else:
                 clear4(E)
                 clear4(B)
             if flags[step - 1] & PROJECTED_V:
-                kkt_solve4(M, Phi_z, n, eps, weights_p, L, pivl, False, enough, vo, zero, H, S, w, z)
-                plus_transposed4(Phi_z, m, n, -1.0, S, vo)
+                kkt_solve4(M, J, n, eps, weights_p, L, pivl, False, enough, vo, zero, H, S, w, z)
+                plus_transposed4(J, m, n, -1.0, S, vo)
                 plus_transposed4(Phid_z, m, n, -1.0, S, qo)
                 plus_transposed4(Nv_z, n, n, -1.0, H, qo)
             else:
@@ -436,10 +487,10 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
                 clear4(S)
             for i in range(n):
                 put4(r1, i, axpy4(b, get4(qo, i), axpy4(gh, get4(vo, i), get4(ao, i))))
-            kkt_solve4(T, Phi_z, n, 0.0, weights_d, A, piv, True, enough, r1, zero, U, P, w, z)
-            for l in range(m):
-                put4(P, l, mul4(1.0 / b, get4(P, l)))
-            plus_transposed4(Phi_z, m, n, -1.0, P, qo)
+            rounds4(T, by_a, J, n, 0.0, weights_d, A, piv, True, enough, r1, zero, U, P, w, z)
+            plus_transposed4(by_z, m, n, -1.0, P, qo)
+            if mixed:
+                plus_transposed4(by_v, m, n, -1.0, P, vo)
             plus_transposed4(R_z, n, n, -1.0, U, qo)
             plus_transposed4(C, n, n, -1.0, U, vo)
             predict_transposed4(family, h, n, qo, vo, ao, X[e])
@@ -447,7 +498,9 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
                 for i in range(n):
                     mu[i], eta_v[i], eta_a[i] = -U[i, c], -H[i, c], -E[i, c]
                 for l in range(m):
-                    yp[l], yv[l], ya[l] = -P[l, c], -S[l, c], -B[l, c]
+                    yp[l] = -P[l, c] / b if level[l] == 0 else 0.0 * b
+                    ys[l] = -P[l, c] / gh if level[l] == 1 else 0.0 * b
+                    yv[l], ya[l] = -S[l, c], -B[l, c]
                 flag[OBJECTIVE] = 4 * e + c
                 par[WEIGHT] = weights[4 * e + c]
                 call(fn[PULLBACK], ctx)

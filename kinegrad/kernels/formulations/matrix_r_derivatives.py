@@ -57,6 +57,7 @@ from kinegrad.kernels.table import call
 )
 (lam_, sv_, sa_, yp_, yv_, ya_, M_, C_) = PRODUCTS.viewers(*"lam sv sa yp yv ya M C".split())
 (R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(*"R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split())
+J_, Phidd_v_ = PRODUCTS.viewers("J", "Phidd_v")
 (x4_, w4_, U4_, H4_, weights_) = PRODUCTS.viewers(*"x4 w4 U4 H4 weights".split())
 
 
@@ -100,10 +101,10 @@ def new_scratch(m, stages, state, like):
 @kernel
 def implicit(ctx, m, S, L, b, gh):
     """Status; R, W, Y and the factors of T = Rᵀ[M(R + 2γhW + βh²Y) + C(γhR + βh²W) + βh²R_q R] (MR-3)."""
-    M, C, R_z, Phi_z, Phid, Phidd = M_(ctx), C_(ctx), R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
-    R, W, Y, T, x, w, res = L.R, L.W, L.Y, L.T, L.x, L.w, L.res
+    M, C, R_z, Phid, Phidd = M_(ctx), C_(ctx), R_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    R, W, Y, T, x, w, res, Phidd_v = L.R, L.W, L.Y, L.T, L.x, L.w, L.res, Phidd_v_(ctx)
     n, nd = R.shape[1], R.shape[0]
-    status = factorise(S, Phi_z)
+    status = factorise(S, J_(ctx))
     if status != OK:
         return status
     basis(S, m, R, res, 2)
@@ -126,7 +127,7 @@ def implicit(ctx, m, S, L, b, gh):
             for l in range(S.rows):
                 s = 0.0 * M[0, 0]
                 for i in range(n):
-                    s -= Phidd[l, i] * R[k, i] + 2.0 * Phid[l, i] * W[k, i]
+                    s -= Phidd[l, i] * R[k, i] + Phidd_v[l, i] * W[k, i]
                 res[l] = s
             solve1(S, m, res, x, w, 2)
             for i in range(n):
@@ -168,7 +169,7 @@ def tangent4(ctx, m, S, L, e, b, gh, Z, Zd, A, qk, vk, ak):
     given4(S, m, Zd, r2)
     solve4(S, m, r2, vk)
     right4(Phidd, S.rows, n, e, qk, 1.0, r2)
-    minus4(Phid, S.rows, n, 2.0, vk, r2)
+    minus4(Phidd_v_(ctx), S.rows, n, 1.0, vk, r2)
     clear4(A)
     given4(S, m, A, r2)
     solve4(S, m, r2, ak)
@@ -215,7 +216,7 @@ def cotangent4(ctx, m, S, L, b, gh, Z, Zd, A, qo, vo, ao, U, yp, yv, ya):
     plus_transposed4(R_z, n, n, -1.0, U, qo)
     transposed4(S, m, ao, ya)
     plus_transposed4(Phidd, rows, n, -1.0, ya, qo)
-    plus_transposed4(Phid, rows, n, -2.0, ya, vo)
+    plus_transposed4(Phidd_v_(ctx), rows, n, -1.0, ya, vo)
     transposed4(S, m, vo, yv)
     plus_transposed4(Phid, rows, n, -1.0, yv, qo)
     transposed4(S, m, qo, yp)

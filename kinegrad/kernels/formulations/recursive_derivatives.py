@@ -42,6 +42,7 @@ FACTOR, SOLVE = N_FUNCTIONS, N_FUNCTIONS + 1
 (C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
     *"C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
 )
+J_, Phidd_v_ = PRODUCTS.viewers("J", "Phidd_v")
 row_scale_, scale_ = PRODUCTS.viewers("row_scale", "scale")
 (Psi_v_, Psi_w_, Psi_z_, x4_, H4_, weights_, ease_) = PRODUCTS.viewers(*"Psi_v Psi_w Psi_z x4 H4 weights ease".split())
 
@@ -49,13 +50,13 @@ row_scale_, scale_ = PRODUCTS.viewers("row_scale", "scale")
 @kernel
 def linearised(fn, ctx, m, opts, P, S):
     """Status; all partials at the stage in the context, P = Psi_z, S = Psi_v, and the factors of its equations (IDX-4)."""
-    Phi_z, Phid_z, Phidd_z = Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    Phi_z, Phid_z, Phidd_z, Phidd_v, J = Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx), Phidd_v_(ctx), J_(ctx)
     call(fn[LINEARISE], ctx)
     for l in range(m):
         for j in range(P.shape[1]):
             P[l, j] = Phidd_z[l, j] + opts[DAMPING] * Phid_z[l, j] + opts[STIFFNESS] * Phi_z[l, j]
         for j in range(S.shape[1]):
-            S[l, j] = 2.0 * Phid_z[l, j] + opts[DAMPING] * Phi_z[l, j]
+            S[l, j] = Phidd_v[l, j] + opts[DAMPING] * J[l, j]
     call(fn[FACTOR], ctx)
     return flag_(ctx)[STATUS]
 
@@ -69,7 +70,7 @@ def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
-    C, R_z, g_z, g_v, g_a, Phi_z = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx), Phi_z_(ctx)
+    C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     r1, r2, ak = right_(ctx), row_right_(ctx), out_(ctx)
     n, p, no, s, KV, KA = q.shape[0], grad.shape[1], g.shape[0], rb.shape[0], rates[0], rates[1]
     P, S, qk, vk, weights = Psi_z_(ctx), Psi_v_(ctx), x4_(ctx), H4_(ctx), weights_(ctx)
@@ -82,7 +83,7 @@ def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(Phi_z, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
+            choose_rows(J_(ctx), m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
         at_end = step == steps - 1 and after == 0.0
         for i in range(s + 1 if at_end else s):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
@@ -119,7 +120,7 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, 
     """
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
-    C, R_z, g_z, g_v, g_a, Phi_z = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx), Phi_z_(ctx)
+    C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     ao, U, B = right_(ctx), out_(ctx), row_out_(ctx)
     n, no, s, YQ, YV = q.shape[0], g.shape[0], rb.shape[0], rates[0], rates[1]
     P, S, qo, vo, weights = Psi_z_(ctx), Psi_v_(ctx), x4_(ctx), H4_(ctx), weights_(ctx)
@@ -134,7 +135,7 @@ def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, 
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(Phi_z, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
+            choose_rows(J_(ctx), m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
         at_end = step == steps - 1 and after == 0.0
         for i in range(s if at_end else s - 1, -1, -1):
             place(True, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)

@@ -63,6 +63,7 @@ node_, coord_, mass_, touch_, want_, zero_, star_, links_ = LAYOUT.viewers(
 mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
     *"mk col sc count par flag s ds psi_s energy".split()
 )
+Phidd_v_, Phids_z_, level_ = LAYOUT.viewers("Phidd_v", "Phids_z", "level")
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
 lam_, Phi_t_, M_, K_, C_, J_ = LAYOUT.viewers(*"lam Phi_t M K C J".split())
 R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_ = LAYOUT.viewers(
@@ -207,6 +208,16 @@ def keep(node, mk, sc):
         sc[i]["uds"] = sc[i]["ud"]
 
 
+@kernel
+def position_rows(level, Phi_z, Phid_z, J, Phidd_v):
+    """J = Phi_q and Phidd_v = 2 Phid_q of the rows of positions."""
+    for r in range(J.shape[0]):
+        if level[r] == 0:
+            for j in range(J.shape[1]):
+                J[r, j] = Phi_z[r, j]
+                Phidd_v[r, j] = 2.0 * Phid_z[r, j]
+
+
 @cfunction(what="the sensitivity kernels")
 def linearise(ctx):
     """Every first derivative of a step, by coordinates and directions."""
@@ -219,6 +230,9 @@ def linearise(ctx):
     clear(Phi_z_(ctx))
     clear(Phid_z_(ctx))
     clear(Phidd_z_(ctx))
+    clear(Phids_z_(ctx))
+    clear(J_(ctx))
+    clear(Phidd_v_(ctx))
     clear(g_z_(ctx))
     clear(g_v_(ctx))
     clear(g_a_(ctx))
@@ -243,6 +257,7 @@ def linearise(ctx):
             run_part(ctx, INERTIA_PRODUCTS)
             run_stage(ctx, LINEAR_FORCES)
     run_stage(ctx, LINEAR_ROWS)
+    position_rows(level_(ctx), Phi_z_(ctx), Phid_z_(ctx), J_(ctx), Phidd_v_(ctx))
     run_stage(ctx, LINEAR_OBJECTIVES)
     curvature(node, coord, mk, q, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
     if ds_(ctx).shape[0] > 0:

@@ -76,8 +76,8 @@ closing_, norms_, stab_, X_, L_, pivot_, gap_, bias_, heavy_, bound_ = CONSTRAIN
 )
 right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
 work_, rhs_, col_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col vp ap".split())
-M_, lam_, Phi_, Phi_t_, c_, J_, Phi_z_, ease_, sizes_, reach_ = CONSTRAINED.viewers(
-    *"M lam Phi Phi_t c J Phi_z ease sizes reach".split()
+M_, lam_, Phi_, Phi_t_, c_, J_, ease_, sizes_, reach_ = CONSTRAINED.viewers(
+    *"M lam Phi Phi_t c J ease sizes reach".split()
 )
 
 STIFFNESS, DAMPING = range(2)
@@ -338,12 +338,12 @@ def rates(ctx):
 
 @cfunction(what="the sensitivity kernels")
 def factor(ctx):
-    """What `solve_four` needs, at the q of the context and for the rows that LINEARISE left in Phi_z."""
+    """What `solve_four` needs, at the q of the context and for the rows that LINEARISE left in J."""
     art, flag = art_(ctx), flag_(ctx)
     motion(art, mass_(ctx), s_(ctx), q_(ctx), v_(ctx))
     flag[STATUS] = articulate(art, zero_(ctx), zero_(ctx))
     if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
-        J, closing, X = Phi_z_(ctx), closing_(ctx), X_(ctx)
+        J, closing, X = J_(ctx), closing_(ctx), X_(ctx)
         inverse_times_rows(art, M_(ctx), J, closing, heavy_(ctx), bound_(ctx), rhs_(ctx), work_(ctx), X)
         flag[STATUS] = factor_rows(J, closing, ease_(ctx), STRENGTH, sizes_(ctx), X, L_(ctx), pivot_(ctx))
 
@@ -351,7 +351,7 @@ def factor(ctx):
 @cfunction(what="the sensitivity kernels")
 def solve_four(ctx):
     """out, row_out with [M Jᵀ; J 0] [out; row_out] = [right; row_right], J = Phi_q with all its rows (REC-14)."""
-    closing, norms, art, q, J, X = closing_(ctx), norms_(ctx), art_(ctx), q_(ctx), Phi_z_(ctx), X_(ctx)
+    closing, norms, art, q, J, X = closing_(ctx), norms_(ctx), art_(ctx), q_(ctx), J_(ctx), X_(ctx)
     right, row_right, out, row_out, gap = right_(ctx), row_right_(ctx), out_(ctx), row_out_(ctx), gap4_(ctx)
     Y, m, n, heavy, bound = rhs_(ctx), closing_(ctx).shape[0], q_(ctx).shape[0], heavy_(ctx), bound_(ctx)
     for k in range(n):
