@@ -126,10 +126,10 @@ def project(M, J, m, n, eps, D, A, d, one, x, res, y, sig, zero, w, z):
 @kernel
 def has_velocity_rows(level, m):
     """Whether a row is of velocities."""
+    found = False
     for l in range(m):
-        if level[l] != 0:
-            return True
-    return False
+        found = found or level[l] != 0
+    return found
 
 
 @kernel
