@@ -52,6 +52,73 @@ GROUND = "ground"
 ON_GROUND = -1  # in the place of a body's first coordinate
 JOINTS = ("prismatic", "fixed")
 
+# Three carriages: one is driven, a rope holds the last, one freedom is left.
+CARRIAGES = """
+kinegrad: 1
+title: Three carriages
+parameters: {m1: 3.0, m2: 1.2, m3: 0.7, tip: 0.2, k: 40, c: 0.6, L0: 0.5, push: 1.5, tilt: 0.1, D: 0.9, g: 9.81, w: 2.0,
+             z0: 0.15, zd0: 0.3, h: 0.4, lag: 0.05}
+ground: {markers: {O: [0.1, 0, h], S: [0.8, 0.5, 0.3], A: [0.3, 0.4, -0.9]}}
+bodies:
+  bridge: {mass: m1, com: [0.1, 0.2, 0], inertia: [0.1, 0.1, 0.1], markers: {O: [0, 0.1, 0], P: [0.2, h, 0.1]},
+           pose: {origin: [0.1, -0.1, 0.4]}}
+  trolley: {mass: m2, com: [0, 0, 0.1], inertia: [0.1, 0.1, 0.1], markers: {O: [0.05, 0, 0], P: [0, 0.1, -0.1]},
+            pose: {origin: [0.25, 0.45, 0.5]}}
+  hoist: {mass: m3, com: [0, 0.1, 0], inertia: [0.1, 0.1, 0.1], markers: {O: [0, 0, 0], tip: [0.05, 0.02, -tip]},
+          point_masses: {load: {mass: 0.2, at: [0, 0, -tip]}}, pose: {origin: [0.25, 0.55, 0.2]}}
+joints:
+  rail: {type: prismatic, between: [ground.O, bridge.O], axis: [1, tilt, 0]}
+  beam: {type: prismatic, between: [bridge.P, trolley.O], axis: [tilt, 1, 0.05]}
+  lift: {type: prismatic, between: [hoist.O, trolley.P], axis: [0.02, tilt, 1]}
+forces:
+  weight: {type: gravity, acceleration: [0.2, -0.1, -g]}
+  coil: {type: spring, between: [ground.S, hoist.tip], stiffness: k, damping: c, natural_length: L0}
+  tie: {type: spring, between: [bridge.P, hoist.O], stiffness: 25, damping: 0.3, natural_length: 0.2}
+  buffer: {type: spring, acts_on: beam.distance, stiffness: k/2, damping: c, natural_value: z0/2}
+  wind: {type: force, at: hoist.tip, value: [push, "push*sin(5*t)", "-c*hoist.tip.velocity.z"]}
+  winch: {type: actuator, acts_on: lift.distance, value: "push*cos(3*t)", time_constant: lag, start: 0.4}
+constraints:
+  rope: {type: distance, between: [ground.A, hoist.tip], distance: D}
+measures: {way: rail.distance + beam.distance/2}
+drivers:
+  go: {measure: way, value: "0.1 + 0.1*sin(w*t) + 0.02*t"}
+degrees_of_freedom:
+  beam.distance: {position: z0, velocity: zd0}
+objectives:
+  path: {integral: "norm2(hoist.tip.position - ground.S.position) + lift.distance.velocity**2"}
+  shake: {integral: "norm2(trolley.P.acceleration)*tilt + k*1e-3*hoist.tip.velocity.x"}
+  end: {final: "hoist.tip.position.z + beam.distance.velocity*c"}
+simulation: {t_end: 0.3, step: 2.0e-3}
+"""
+
+# A second rail, which closes a loop and holds nothing that the first does not.
+RAILS = """
+kinegrad: 1
+parameters: {m: 2.0, k: 30}
+ground: {markers: {O: [0, 0, 0], G: [0, 1, 0.2], S: [1, 0, 0]}}
+bodies:
+  bridge: {mass: m, com: [0.1, 0.4, 0], inertia: [0.1, 0.1, 0.1], markers: {O: [0, 0, 0], G: [0, 1, 0.2], P: [0, 0.5, 0]},
+           pose: {origin: [0.2, 0, 0]}}
+  trolley: {mass: 1, com: [0, 0, 0], inertia: [0.1, 0.1, 0.1], markers: {O: [0, 0, 0], H: [0.1, 0.2, 0]},
+            pose: {origin: [0.2, 0.6, 0]}}
+  clip: {mass: 0.3, com: [0.1, 0, 0], inertia: [0.1, 0.1, 0.1], markers: {H: [0, 0, 0], P: [0.1, 0, 0.1]},
+         pose: {origin: [0.3, 0.8, 0]}}
+joints:
+  rail: {type: prismatic, between: [ground.O, bridge.O], axis: [1, 0, 0]}
+  guide: {type: prismatic, between: [ground.G, bridge.G], axis: [1, 0, 0]}
+  beam: {type: prismatic, between: [bridge.P, trolley.O], axis: [0, 1, 0]}
+  weld: {type: fixed, between: [trolley.H, clip.H]}
+forces:
+  weight: {type: gravity, acceleration: [0, 0, -9.81]}
+  coil: {type: spring, between: [ground.S, clip.P], stiffness: k, damping: 0.5, natural_length: 0.4}
+degrees_of_freedom:
+  rail.distance: {position: 0.2, velocity: 0.4}
+  trolley.H.y: {position: 0.8, velocity: -0.2}
+objectives:
+  reach: {integral: "norm2(clip.P.position)"}
+simulation: {t_end: 0.3, step: 2.0e-3}
+"""
+
 # --- kernels ---
 
 # A mass: first coordinate of its body, slots of mass and centre.
@@ -392,14 +459,14 @@ def lowered(model, values: Mapping | None) -> System:
         "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
         "known": {},
     }  # fmt: skip
-    return without_null_rows(
-        System(
-            model=model, set=GantrySet(tuple(masses), first), tables=tables,
-            sizes={"n": len(e.coordinates), "m": m, "gravity": gravity}, parameters=parameters, slots=e.slots.build(),
-            rho=parameters.values(values), coordinates=tuple(e.coordinates), rows=rows_of(e.row_names[:m], e.implied, closures),
-            freedoms=tuple(e.freedoms), objectives=objectives, markers=dict(e.marker_names), own=tuple(e.own),
-        )  # fmt: skip
-    )
+    sizes = {"n": len(e.coordinates), "m": m, "gravity": gravity}
+    system = System(
+        model=model, set=GantrySet(tuple(masses), first), tables=tables, sizes=sizes, parameters=parameters,
+        slots=e.slots.build(), rho=parameters.values(values), coordinates=tuple(e.coordinates),
+        rows=rows_of(e.row_names[:m], e.implied, closures), freedoms=tuple(e.freedoms), objectives=objectives,
+        markers=dict(e.marker_names), own=tuple(e.own),
+    )  # fmt: skip
+    return without_null_rows(system)
 
 
 class GantryCoordinates(simulation.Coordinates):
