@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kinegrad.cli.contract import Report
-from kinegrad.cli.options import Cut, Json, ModelFile, Set, Variant, load_model
+from kinegrad.cli.options import Cut, Json, ModelFile, Set, Variant, load_model, lowered
 
 if TYPE_CHECKING:
-    from kinegrad.coordinates.joint.spanning_tree import SpanningTree
     from kinegrad.model.model import Model
 
 
@@ -27,10 +26,10 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
     """
     description = load_model(model, variant, set_)
     _compile_only_for_large(description)
-    from kinegrad.coordinates.sets import joint
     from kinegrad.kinematics.mobility import mobility
 
-    system = joint(description, cut=cut)
+    system = lowered(description, cut=cut)
+    tree = system.set.spanning_tree()
     found = mobility(system)
     data = {
         "title": description.title or None,
@@ -41,13 +40,13 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
         "dof_velocity": found.dof_velocity,
         "dof_nearby": list(found.nearby),
         "singular": found.singular,
-        "sets": {"joint": {"n": found.n, "m": found.rows, "redundant": len(found.redundant)}},
-        "redundant_rows": {"joint": list(found.redundant)},
-        "cut_joints": list(system.set.tree.cut),
-        "free_joints": list(system.set.tree.free),
+        "sets": {system.kind: {"n": found.n, "m": found.rows, "redundant": len(found.redundant)}},
+        "redundant_rows": {system.kind: list(found.redundant)},
+        "cut_joints": list(tree.cut) if tree else [],
+        "free_joints": list(tree.free) if tree else [],
         "problems": list(found.problems),
     }
-    return Report(data, lambda console: _show(console, data, description, system.set.tree), good=not found.problems)
+    return Report(data, lambda console: _show(console, data, description), good=not found.problems)
 
 
 def _compile_only_for_large(model: Model) -> None:
@@ -57,7 +56,7 @@ def _compile_only_for_large(model: Model) -> None:
         os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 
-def _show(console, data: dict, model: Model, tree: SpanningTree) -> None:
+def _show(console, data: dict, model: Model) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -73,9 +72,9 @@ def _show(console, data: dict, model: Model, tree: SpanningTree) -> None:
         ("degrees of freedom found", str(data["dof"])),
         ("degrees of freedom given", _counted(model.degrees_of_freedom)),
         ("objectives", _counted(model.objectives)),
-        ("cut joints", _counted(tree.cut)),
-        ("added floating joints", _counted(tree.free)),
-        ("redundant rows", _counted(data["redundant_rows"]["joint"])),
+        ("cut joints", _counted(data["cut_joints"])),
+        ("added floating joints", _counted(data["free_joints"])),
+        ("redundant rows", _counted(next(iter(data["redundant_rows"].values())))),
     ):
         if value:
             counts.add_row(label, Text(value))

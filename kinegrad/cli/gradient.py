@@ -75,7 +75,7 @@ def gradient(
     from kinegrad.sensitivity.gradient import gradient as differentiate
 
     chosen = _method(method, all_, wrt, check)
-    description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut)
+    description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut, coordinates)
     choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
     job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     system = job.system
@@ -176,7 +176,9 @@ def _names(wrt: Sequence[str]) -> list[str]:
     return names
 
 
-def _with_objectives(model: Model, chosen: Sequence[str], cut: Sequence[str]) -> tuple[Model, Sequence[str]]:
+def _with_objectives(
+    model: Model, chosen: Sequence[str], cut: Sequence[str], coordinates: str | None
+) -> tuple[Model, Sequence[str]]:
     """The model with the chosen objectives only, and the joints to cut, which are those of the whole model."""
     if not model.objectives:
         raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
@@ -191,8 +193,11 @@ def _with_objectives(model: Model, chosen: Sequence[str], cut: Sequence[str]) ->
     if not chosen:
         return model, cut
     from kinegrad.coordinates.joint.spanning_tree import spanning_tree
+    from kinegrad.coordinates.sets import SETS
 
-    cut = spanning_tree(model, cut).cut
+    kind = coordinates or model.simulation.coordinates.type
+    if kind in SETS and "cut" in SETS[kind].option_names:
+        cut = spanning_tree(model, cut).cut
     model = model.copy()
     model.objectives = {name: value for name, value in model.objectives.items() if name in chosen}
     return model, cut

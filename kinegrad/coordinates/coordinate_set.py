@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     import numpy as np
 
+    from kinegrad.coordinates.joint.spanning_tree import SpanningTree
     from kinegrad.coordinates.system import System, Workspace
 
 METRE, RADIAN, ONE = "m", "rad", "1"
@@ -86,6 +87,14 @@ class CoordinateSet(ABC):
     @abstractmethod
     def guess(self, system: System, s: np.ndarray) -> np.ndarray:
         """q near the poses of the bodies, without what elements own: it chooses the branch of the assembly."""
+
+    def spanning_tree(self) -> SpanningTree | None:
+        """The tree of joints that these coordinates stand on; None where they stand on none."""
+        return None
+
+    def joint_coordinate(self, joint: str, part: str) -> int | None:
+        """The entry of q that is a coordinate of a joint; None where it is measured from markers."""
+        return None
 
     def remark(self, system: System, work: Workspace) -> str:
         """A sentence for those who simulate from the start in the workspace, if these coordinates lose digits there."""

@@ -34,11 +34,12 @@ def lower(model, kind: str | None = None, *, values: Mapping | None = None, **op
     if kind not in SETS:
         raise KinegradError(f"There are no coordinates {kind!r}{closest(kind, SETS)}; choose one of {', '.join(SETS)}.")
     given = chosen.options() if kind == chosen.type else {}
+    known = SETS[kind].option_names
     for name in options:
-        if name not in SETS[kind].option_names:
+        if name not in known:
             raise KinegradError(
-                f"{kind.capitalize()} coordinates have no option {name!r}{closest(name, SETS[kind].option_names)}; "
-                f"they have {', '.join(SETS[kind].option_names)}."
+                f"{kind.capitalize()} coordinates have no option {name!r}{closest(name, known)}; "
+                f"they have {', '.join(known) or 'none'}."
             )
     given |= {name: value for name, value in options.items() if value is not None}
     return SETS[kind].lower(model, values, **given)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinegrad.coordinates.joint.spanning_tree import GROUND
+from kinegrad.coordinates.joint.spanning_tree import GROUND, spanning_tree
 from kinegrad.coordinates.joints import KINDS
 from kinegrad.coordinates.system import System
 from kinegrad.kinematics.start import RANK_TOLERANCE
@@ -71,7 +71,8 @@ class Balance:
 
     def __init__(self, system: System, numbers: Numbers, masses: MassProperties, states: States, rows, held: bool):
         self.system, self.numbers, self.states, self.rows = system, numbers, states, rows
-        self.model, self.tree = system.model, system.set.tree
+        self.model = system.model
+        self.tree = system.set.spanning_tree() or spanning_tree(self.model)
         self.index = {body: i for i, body in enumerate(self.model.bodies)}
         self.edges = {edge.joint: edge for edge in self.tree.edges}
         self.k = len(states.A)
@@ -298,7 +299,7 @@ class Balance:
             b = sign * dual(free.S, shifted(self.beyond[:, self.index[edge.child]], x2))
             pushed = sign * dual(free.S, shifted(self.pushed[:, self.index[edge.child]], x2))
             for i, part in enumerate(free.parts):
-                k = self.system.set.index.get((edge.joint, part))
+                k = self.system.set.joint_coordinate(edge.joint, part)
                 if k is None:
                     continue
                 b[:, i, 0] = self.states.R[:, k] + pushed[:, i, 0]  # less the loads that act on the coordinate itself

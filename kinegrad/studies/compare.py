@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from kinegrad.coordinates.sets import lower
+from kinegrad.coordinates.sets import SETS, lower
 from kinegrad.coordinates.system import System
 from kinegrad.dataframe import import_pandas
 from kinegrad.dynamics.schemes import SCHEMES, formulation_of, integrator_of, numbers, scheme_for
@@ -33,7 +33,7 @@ class ComparisonRow:
     Attributes
     ----------
     coordinates, body_point, formulation, integrator : str
-        What was tried.
+        What was tried; a set without the option `body_point` has "" there.
     error : float or None
         Error of the points at the end [m], by what half the step and twice the penalty change.
     difference : float or None
@@ -166,7 +166,7 @@ def compare(
     ----------
     coordinates, body_points : lists of names, optional
         Coordinate sets (joint) and points at which the motion of bodies is taken (origin, com); by default those of the
-        model's simulation section.
+        model's simulation section.  A set that has no such points is tried once.
     formulations, integrators : lists of names, or of objects such as ``kg.ALI3P(penalty=1e7)``, optional
         All by default.  A name stands for the options of the model where it has that one, else for the defaults.  Pairs
         that do not exist are left out unless both lists are given: then they are rows with the reason.
@@ -181,9 +181,8 @@ def compare(
     KinegradError
         When every combination refuses the model.
     """
-    simulation = model.simulation
-    kinds = [simulation.coordinates.type] if coordinates is None else _once("coordinate set", coordinates)
-    points = [simulation.coordinates.body_point] if body_points is None else _once("body point", body_points)
+    kinds = [model.simulation.coordinates.type] if coordinates is None else _once("coordinate set", coordinates)
+    points = [None] if body_points is None else _once("body point", body_points)
     pairs = _pairs(model, formulations, integrators)
     systems = _systems(model, cut, kinds, points)
     first = next(system for system in systems.values() if isinstance(system, System))
@@ -231,21 +230,25 @@ def _pairs(model: Model, formulations: Sequence | None, integrators: Sequence | 
     return [(tables[0][f], tables[1][i]) for f, i in keys]
 
 
-def _systems(model: Model, cut: Collection[str], kinds: Sequence[str], points: Sequence[str]) -> dict:
-    """A system for each set and body point, or why there is none; raises that when there is none at all."""
+def _systems(model: Model, cut: Collection[str], kinds: Sequence[str], points: Sequence[str | None]) -> dict:
+    """A system for each set and body point (None: that of the model), or why there is none; raises that when there is none
+    at all."""
     found: dict[tuple[str, str], System | KinegradError] = {}
-    for kind, point in product(kinds, points):
-        try:
-            found[kind, point] = _lowered(model, kind, cut, point)
-        except KinegradError as error:
-            found[kind, point] = error
+    for kind in kinds:
+        for point in points if kind not in SETS or "body_point" in SETS[kind].option_names else [None]:
+            try:
+                system = _lowered(model, kind, cut, point)
+                found[kind, system.set.options.get("body_point", "")] = system
+            except KinegradError as error:
+                found[kind, point or ""] = error
     if not any(isinstance(system, System) for system in found.values()):
         raise next(iter(found.values()))
     return found
 
 
-def _lowered(model: Model, kind: str, cut: Collection[str], body_point: str) -> System:
-    return lower(model, kind, cut=tuple(cut) or None, body_point=body_point)
+def _lowered(model: Model, kind: str, cut: Collection[str], body_point: str | None) -> System:
+    options = {"cut": tuple(cut) or None, "body_point": body_point}
+    return lower(model, kind, **{name: value for name, value in options.items() if value is not None})
 
 
 def _points(system: System) -> list[str]:

@@ -79,6 +79,12 @@ class JointSet(CoordinateSet):
     def guess(self, system: System, s: np.ndarray) -> np.ndarray:
         return initial_guess(system, s)
 
+    def spanning_tree(self) -> SpanningTree:
+        return self.tree
+
+    def joint_coordinate(self, joint: str, part: str) -> int | None:
+        return self.index.get((joint, part))
+
     def remark(self, system: System, work) -> str:
         from kinegrad.coordinates.joint.far import remark
 

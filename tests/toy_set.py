@@ -1,0 +1,481 @@
+"""A coordinate set that kinegrad does not have: bodies that only translate, by the positions of their origins.
+
+All orientations are the identity, so x = r + l for points and x = l for unit vectors: columns are unit vectors, nothing is
+curved and M is m on a diagonal.  Every joint is closed by its rows, and its coordinates are measured from markers.
+
+`register` puts it where sets are looked for; nothing of kinegrad is edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from kinegrad.coordinates import sets
+from kinegrad.coordinates.coordinate_set import METRE, Coordinate, CoordinateSet
+from kinegrad.coordinates.elements import Elements, element_arrays, records, rows_of
+from kinegrad.coordinates.joint.initial_guess import placed
+from kinegrad.coordinates.null_rows import without_null_rows
+from kinegrad.coordinates.system import System
+from kinegrad.errors import ModelError, Problem
+from kinegrad.kernels import products as functions
+from kinegrad.kernels.elements import stages
+from kinegrad.kernels.elements.kinds import link_stages
+from kinegrad.kernels.elements.laws import scalar_values
+from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
+from kinegrad.kernels.elements.stages import (
+    BIAS,
+    ENERGY,
+    FORCES,
+    LINEAR_FORCES,
+    LINEAR_OBJECTIVES,
+    LINEAR_ROWS,
+    OBJECTIVES,
+    PULL,
+    ROWS,
+    STIFFNESS,
+    run_stage,
+)
+from kinegrad.kernels.jit import cfunction, kernel, record
+from kinegrad.kernels.products import AT_POSITION, OBJECTIVE, STATUS, WK
+from kinegrad.kernels.records import COLUMN, MARKER
+from kinegrad.kernels.status import OK
+from kinegrad.kernels.table import Parts, call
+from kinegrad.kernels.vec3 import add, dot, inc_at, mul, put, sub, vec, vec_at
+from kinegrad.model import simulation
+from kinegrad.model.parameters import Parameters
+
+GROUND = "ground"
+ON_GROUND = -1  # in the place of a body's first coordinate
+JOINTS = ("prismatic", "fixed")
+
+# Three carriages: one is driven, a rope holds the last, one freedom is left.
+CARRIAGES = """
+kinegrad: 1
+title: Three carriages
+parameters: {m1: 3.0, m2: 1.2, m3: 0.7, tip: 0.2, k: 40, c: 0.6, L0: 0.5, push: 1.5, tilt: 0.1, D: 0.9, g: 9.81, w: 2.0,
+             z0: 0.15, zd0: 0.3, h: 0.4, lag: 0.05}
+ground: {markers: {O: [0.1, 0, h], S: [0.8, 0.5, 0.3], A: [0.3, 0.4, -0.9]}}
+bodies:
+  bridge: {mass: m1, com: [0.1, 0.2, 0], inertia: [0.1, 0.1, 0.1], markers: {O: [0, 0.1, 0], P: [0.2, h, 0.1]},
+           pose: {origin: [0.1, -0.1, 0.4]}}
+  trolley: {mass: m2, com: [0, 0, 0.1], inertia: [0.1, 0.1, 0.1], markers: {O: [0.05, 0, 0], P: [0, 0.1, -0.1]},
+            pose: {origin: [0.25, 0.45, 0.5]}}
+  hoist: {mass: m3, com: [0, 0.1, 0], inertia: [0.1, 0.1, 0.1], markers: {O: [0, 0, 0], tip: [0.05, 0.02, -tip]},
+          point_masses: {load: {mass: 0.2, at: [0, 0, -tip]}}, pose: {origin: [0.25, 0.55, 0.2]}}
+joints:
+  rail: {type: prismatic, between: [ground.O, bridge.O], axis: [1, tilt, 0]}
+  beam: {type: prismatic, between: [bridge.P, trolley.O], axis: [tilt, 1, 0.05]}
+  lift: {type: prismatic, between: [hoist.O, trolley.P], axis: [0.02, tilt, 1]}
+forces:
+  weight: {type: gravity, acceleration: [0.2, -0.1, -g]}
+  coil: {type: spring, between: [ground.S, hoist.tip], stiffness: k, damping: c, natural_length: L0}
+  tie: {type: spring, between: [bridge.P, hoist.O], stiffness: 25, damping: 0.3, natural_length: 0.2}
+  buffer: {type: spring, acts_on: beam.distance, stiffness: k/2, damping: c, natural_value: z0/2}
+  wind: {type: force, at: hoist.tip, value: [push, "push*sin(5*t)", "-c*hoist.tip.velocity.z"]}
+  winch: {type: actuator, acts_on: lift.distance, value: "push*cos(3*t)", time_constant: lag, start: 0.4}
+constraints:
+  rope: {type: distance, between: [ground.A, hoist.tip], distance: D}
+measures: {way: rail.distance + beam.distance/2}
+drivers:
+  go: {measure: way, value: "0.1 + 0.1*sin(w*t) + 0.02*t"}
+degrees_of_freedom:
+  beam.distance: {position: z0, velocity: zd0}
+objectives:
+  path: {integral: "norm2(hoist.tip.position - ground.S.position) + lift.distance.velocity**2"}
+  shake: {integral: "norm2(trolley.P.acceleration)*tilt + k*1e-3*hoist.tip.velocity.x"}
+  end: {final: "hoist.tip.position.z + beam.distance.velocity*c"}
+simulation: {t_end: 0.3, step: 2.0e-3}
+"""
+
+# A second rail, which closes a loop and holds nothing that the first does not.
+RAILS = """
+kinegrad: 1
+parameters: {m: 2.0, k: 30}
+ground: {markers: {O: [0, 0, 0], G: [0, 1, 0.2], S: [1, 0, 0]}}
+bodies:
+  bridge: {mass: m, com: [0.1, 0.4, 0], inertia: [0.1, 0.1, 0.1], markers: {O: [0, 0, 0], G: [0, 1, 0.2], P: [0, 0.5, 0]},
+           pose: {origin: [0.2, 0, 0]}}
+  trolley: {mass: 1, com: [0, 0, 0], inertia: [0.1, 0.1, 0.1], markers: {O: [0, 0, 0], H: [0.1, 0.2, 0]},
+            pose: {origin: [0.2, 0.6, 0]}}
+  clip: {mass: 0.3, com: [0.1, 0, 0], inertia: [0.1, 0.1, 0.1], markers: {H: [0, 0, 0], P: [0.1, 0, 0.1]},
+         pose: {origin: [0.3, 0.8, 0]}}
+joints:
+  rail: {type: prismatic, between: [ground.O, bridge.O], axis: [1, 0, 0]}
+  guide: {type: prismatic, between: [ground.G, bridge.G], axis: [1, 0, 0]}
+  beam: {type: prismatic, between: [bridge.P, trolley.O], axis: [0, 1, 0]}
+  weld: {type: fixed, between: [trolley.H, clip.H]}
+forces:
+  weight: {type: gravity, acceleration: [0, 0, -9.81]}
+  coil: {type: spring, between: [ground.S, clip.P], stiffness: k, damping: 0.5, natural_length: 0.4}
+degrees_of_freedom:
+  rail.distance: {position: 0.2, velocity: 0.4}
+  trolley.H.y: {position: 0.8, velocity: -0.2}
+objectives:
+  reach: {integral: "norm2(clip.P.position)"}
+simulation: {t_end: 0.3, step: 2.0e-3}
+"""
+
+# --- kernels ---
+
+# A mass: first coordinate of its body, slots of mass and centre.
+MASS = [("k", "i8"), ("m", "i8"), ("com", "i8")]
+
+LAYOUT = ELEMENTS.extend([("mass", record(MASS), 1), ("zero", "f8", 1), ("links", "i8", 1)])
+mass_, zero_, links_, mk_, col_, sc_, count_ = LAYOUT.viewers(*"mass zero links mk col sc count".split())
+par_, flag_, s_, ds_, psi_s_, energy_, lam_ = LAYOUT.viewers(*"par flag s ds psi_s energy lam".split())
+q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
+M_, K_, C_, J_, Phi_t_, R_z_, Nv_z_, Na_z_ = LAYOUT.viewers(*"M K C J Phi_t R_z Nv_z Na_z".split())
+Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_ = LAYOUT.viewers(*"Phi_z Phid_z Phidd_z g_z g_v g_a".split())
+
+MARKERS_AND_ROWS = 0  # the number that AT_POSITIONS has in the joint set
+PARTS = Parts()
+
+
+@kernel
+def clear(A):
+    """A = 0."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            A[i, j] = 0.0
+
+
+@kernel
+def moves(m):
+    """Whether coordinates move a marker."""
+    return m["point"] and m["node"] >= 0
+
+
+@kernel
+def rates(mk, v, a):
+    """xd, xdd of every marker."""
+    for i in range(mk.shape[0]):
+        m = mk[i]
+        if moves(m):
+            put(m["xd"], vec_at(v, m["node"]))
+            put(m["xdd"], vec_at(a, m["node"]))
+
+
+@kernel
+def clear_covectors(mk):
+    """f, fv, fa and the duals of the markers = 0."""
+    zero = (0.0, 0.0, 0.0)
+    for i in range(mk.shape[0]):
+        m = mk[i]
+        put(m["f"], zero)
+        put(m["fv"], zero)
+        put(m["fa"], zero)
+        put(m["X"], zero)
+        put(m["X1"], zero)
+        put(m["Y1"], zero)
+        put(m["Y2"], zero)
+
+
+@kernel
+def inertia(mass, s, M):
+    """M."""
+    clear(M)
+    for i in range(mass.shape[0]):
+        for j in range(mass[i]["k"], mass[i]["k"] + 3):
+            M[j, j] += s[mass[i]["m"]]
+
+
+@PARTS.part(MARKERS_AND_ROWS)
+@cfunction(what="the toy set")
+def markers_and_rows(ctx):
+    """Markers, and Phi, Phi_t, Phi_q."""
+    mk, s, q, Phi_t = mk_(ctx), s_(ctx), q_(ctx), Phi_t_(ctx)
+    for i in range(mk.shape[0]):
+        m = mk[i]
+        x = vec_at(s, m["loc"])
+        put(m["x"], add(x, vec_at(q, m["node"])) if moves(m) else x)
+    clear(J_(ctx))
+    for i in range(Phi_t.shape[0]):
+        Phi_t[i] = 0.0
+    scalar_values(sc_(ctx), mk, q, zero_(ctx), zero_(ctx))
+    run_stage(ctx, ROWS)
+
+
+@cfunction(what="the toy set")
+def position(ctx):
+    """Phi, Phi_t, Phi_q at q."""
+    call(links_(ctx)[MARKERS_AND_ROWS], ctx)
+
+
+@cfunction(what="the toy set")
+def evaluate(ctx):
+    """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
+    mk, mass, s, f = mk_(ctx), mass_(ctx), s_(ctx), f_(ctx)
+    if not flag_(ctx)[AT_POSITION]:
+        call(links_(ctx)[MARKERS_AND_ROWS], ctx)
+    inertia(mass, s, M_(ctx))
+    rates(mk, v_(ctx), zero_(ctx))
+    clear_covectors(mk)
+    for i in range(f.shape[0]):
+        f[i] = 0.0
+    for i in range(mass.shape[0]):
+        inc_at(f, mass[i]["k"], mul(-s[mass[i]["m"]], vec_at(s, count_(ctx)[GRAVITY])))
+    flag_(ctx)[STATUS] = OK
+    scalar_values(sc_(ctx), mk, q_(ctx), v_(ctx), zero_(ctx))
+    run_stage(ctx, FORCES)
+    for i in range(mk.shape[0]):
+        if moves(mk[i]):
+            inc_at(f, mk[i]["node"], vec(mk[i]["f"]))
+    if par_(ctx)[WK] != 0.0:
+        clear(K_(ctx))
+        run_stage(ctx, STIFFNESS)
+
+
+@cfunction(what="the toy set")
+def bias(ctx):
+    """c = Phidd(q, vp, 0)."""
+    rates(mk_(ctx), vp_(ctx), zero_(ctx))
+    scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), zero_(ctx))
+    run_stage(ctx, BIAS)
+
+
+@cfunction(what="the toy set")
+def observe(ctx):
+    """g, and the motion of the markers."""
+    rates(mk_(ctx), vp_(ctx), ap_(ctx))
+    scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
+    run_stage(ctx, OBJECTIVES)
+
+
+@cfunction(what="the toy set")
+def linearise(ctx):
+    """Every first derivative of a step; columns of coordinates are constant, their rates zero."""
+    mk, col, sc, mass, s, ds = mk_(ctx), col_(ctx), sc_(ctx), mass_(ctx), s_(ctx), ds_(ctx)
+    q, a, R_z, Nv_z, Na_z, n = q_(ctx), a_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), q_(ctx).shape[0]
+    clear(C_(ctx))
+    clear(R_z)
+    clear(Nv_z)
+    clear(Na_z)
+    clear(Phi_z_(ctx))
+    clear(Phid_z_(ctx))
+    clear(Phidd_z_(ctx))
+    clear(g_z_(ctx))
+    clear(g_v_(ctx))
+    clear(g_a_(ctx))
+    clear_covectors(mk)
+    inertia(mass, s, M_(ctx))
+    for i in range(mk.shape[0]):
+        m = mk[i]
+        x = vec_at(s, m["loc"])
+        put(m["x"], add(x, vec_at(q, m["node"])) if moves(m) else x)
+        for c in range(m["c1"], m["c2"]):
+            put(col[c]["xq"], vec_at(ds[col[c]["k"] - n], m["loc"]))
+    rates(mk, v_(ctx), a)
+    scalar_values(sc, mk, q, v_(ctx), a)
+    for i in range(mk.shape[0]):
+        put(mk[i]["xds"], vec(mk[i]["xd"]))
+    for i in range(sc.shape[0]):
+        sc[i]["uds"] = sc[i]["ud"]
+    run_stage(ctx, LINEAR_FORCES)
+    gravity = count_(ctx)[GRAVITY]
+    for p in range(ds.shape[0]):
+        for i in range(mass.shape[0]):
+            e, m = ds[p, mass[i]["m"]], s[mass[i]["m"]]
+            for j in range(3):
+                k = mass[i]["k"] + j
+                R_z[k, n + p] += e * (a[k] - s[gravity + j]) - m * ds[p, gravity + j]
+                Nv_z[k, n + p] += e * dv_(ctx)[k]
+                Na_z[k, n + p] += e * da_(ctx)[k]
+    rates(mk, vp_(ctx), ap_(ctx))
+    scalar_values(sc, mk, q, vp_(ctx), ap_(ctx))
+    run_stage(ctx, LINEAR_ROWS)
+    run_stage(ctx, LINEAR_OBJECTIVES)
+
+
+@cfunction(what="the toy set")
+def pullback(ctx):
+    """Adds to psi_s of one objective, after linearise at the same point."""
+    mk, sc, mass, s, mu, eta_v, eta_a = mk_(ctx), sc_(ctx), mass_(ctx), s_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx)
+    psi_s, gravity = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]], count_(ctx)[GRAVITY]
+    clear_covectors(mk)
+    for i in range(mk.shape[0]):
+        m = mk[i]
+        if moves(m):
+            put(m["dm"], vec_at(mu, m["node"]))
+            put(m["dv"], vec_at(eta_v, m["node"]))
+            put(m["da"], vec_at(eta_a, m["node"]))
+    for i in range(sc.shape[0]):
+        e = sc[i]
+        if e["marker"] < 0:
+            e["dm"], e["dv"], e["da"] = mu[e["k"]], eta_v[e["k"]], eta_a[e["k"]]
+        else:
+            m = mk[e["marker"]]
+            e["dm"], e["dv"], e["da"] = m["dm"][e["comp"]], m["dv"][e["comp"]], m["da"][e["comp"]]
+    run_stage(ctx, PULL)
+    for i in range(mk.shape[0]):
+        inc_at(psi_s, mk[i]["loc"], vec(mk[i]["X"]))
+    for i in range(mass.shape[0]):
+        k, m, g = mass[i]["k"], mass[i]["m"], vec_at(s, gravity)
+        t = dot(vec_at(mu, k), sub(vec_at(a_(ctx), k), g))
+        t += dot(vec_at(eta_v, k), vec_at(dv_(ctx), k)) + dot(vec_at(eta_a, k), vec_at(da_(ctx), k))
+        psi_s[m] += t
+        inc_at(psi_s, gravity, mul(-s[m], vec_at(mu, k)))
+
+
+@cfunction(what="the toy set")
+def energy(ctx):
+    """Kinetic energy, potential of weight and elements, and the power of all else, after evaluate."""
+    mass, s, q, v, lam, Phi_t, out = mass_(ctx), s_(ctx), q_(ctx), v_(ctx), lam_(ctx), Phi_t_(ctx), energy_(ctx)
+    kinetic, potential, power = 0.0 * s[0], 0.0 * s[0], 0.0 * s[0]
+    for i in range(mass.shape[0]):
+        k, m = mass[i]["k"], s[mass[i]["m"]]
+        kinetic += 0.5 * m * dot(vec_at(v, k), vec_at(v, k))
+        centre = add(vec_at(q, k), vec_at(s, mass[i]["com"]))
+        potential -= m * dot(vec_at(s, count_(ctx)[GRAVITY]), centre)
+    for i in range(Phi_t.shape[0]):
+        power += lam[i] * Phi_t[i]
+    out[0] = kinetic
+    out[1] = potential
+    out[2] = power
+    run_stage(ctx, ENERGY)
+
+
+FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)
+STAGES = {
+    functions.POSITION: (stages.ROWS,),
+    functions.EVALUATE: (stages.ROWS, stages.FORCES, stages.STIFFNESS),
+    functions.BIAS: (stages.BIAS,),
+    functions.OBSERVE: (stages.OBJECTIVES,),
+    functions.LINEARISE: (stages.LINEAR_FORCES, stages.LINEAR_ROWS, stages.LINEAR_OBJECTIVES),
+    functions.PULLBACK: (stages.PULL,),
+    functions.ENERGY: (stages.ENERGY,),
+}
+
+
+# --- the set ---
+
+
+@dataclass(frozen=True, eq=False)
+class GantrySet(CoordinateSet):
+    """Positions of bodies that only translate.
+
+    Attributes
+    ----------
+    masses : tuple of records
+    first : dict body -> number of its first coordinate
+    """
+
+    masses: tuple[dict, ...]
+    first: dict[str, int]
+
+    kind = "gantry"
+    option_names = ()
+
+    @classmethod
+    def lower(cls, model, values: Mapping | None = None) -> System:
+        return lowered(model, values)
+
+    @property
+    def options(self) -> dict:
+        return {}
+
+    @property
+    def functions(self) -> tuple:
+        return FUNCTIONS
+
+    @property
+    def layout(self):
+        return LAYOUT
+
+    def link(self, which: int, arrays: dict) -> None:
+        link_stages(arrays, STAGES[which])
+        if which in (functions.POSITION, functions.EVALUATE):
+            PARTS.link(arrays["links"], (MARKERS_AND_ROWS,))
+
+    def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
+        n, tables = system.n, system.tables
+        used = len(tables["markers"])
+        markers, columns = [], []
+        for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
+            node = self.first.get(body, ON_GROUND)
+            first = len(columns)
+            if i < used and point and node >= 0:
+                columns += [{"k": node + j, "xq": np.eye(3)[j]} for j in range(3)]
+            middle = len(columns)
+            if i < used:
+                columns += [{"k": n + j} for j in range(len(ds)) if ds[j, loc : loc + 3].any()]
+            marker = {"node": node, "loc": loc, "point": int(point)}
+            markers.append(marker | {"c0": first, "c1": middle, "c2": len(columns)})
+        return {
+            "mass": records(MASS, self.masses, number),
+            "mk": records(MARKER, markers, number),
+            "col": records(COLUMN, columns, number),
+            "zero": np.zeros(n, number),
+            "links": np.zeros(len(PARTS), np.int64),
+            **element_arrays(system, number, n + len(ds)),
+        }
+
+    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
+        origins = [placed(body.pose, system.parameters) for body in system.model.bodies.values()]
+        return np.concatenate([np.zeros(3) if pose is None else pose[0] for pose in origins])
+
+    def bodies(self, system: System, work) -> tuple[np.ndarray, ...]:
+        b = len(self.first)
+        r, v, a = (work[name][: 3 * b].reshape(b, 3) for name in ("q", "vp", "ap"))
+        still = np.zeros((b, 3))
+        return np.tile(np.eye(3), (b, 1, 1)), r, np.hstack([v, still]), np.hstack([a, still])
+
+
+def lowered(model, values: Mapping | None) -> System:
+    """A model of carriages as a system."""
+    for name, joint in model.joints.items():
+        if joint.type not in JOINTS:
+            sentence = f"joint {name!r} ({joint.type}) lets bodies turn, and gantry coordinates only move them along."
+            raise ModelError(Problem(sentence, f"joints.{name}"))
+    parameters = Parameters(model.parameters)
+    e = Elements(model, parameters, lambda joint, part: None)
+    first, masses = {}, []
+    for body, b in model.bodies.items():
+        k = first[body] = len(e.coordinates)
+        e.coordinates += [Coordinate(body, c, METRE) for c in "xyz"]
+        parts = [(f"bodies.{body}", b.mass, "com", b.com)]
+        parts += [(f"bodies.{body}.point_masses.{name}", p.mass, "at", p.at) for name, p in b.point_masses.items()]
+        for path, mass, where, centre in parts:
+            com = e.slots.vector(f"{path}.{where}", centre)
+            masses.append({"k": k, "m": e.slots.number(f"{path}.mass", mass), "com": com})
+    gravity = e.gravity()
+    for name in model.joints:
+        e.close(name)
+    closures = set(range(len(e.row_names)))
+    e.constraints()
+    e.forces()
+    objectives = e.objectives()
+    closures |= e.bind()
+    m = len(e.row_names)
+    e.start_freedoms({}.__getitem__, {}.__getitem__)
+    used = tuple(e.markers)
+    e.name_every_marker()
+    tables = {
+        "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "facing": tuple(e.facing),
+        "elements": {name: tuple(rows) for name, rows in e.tables.items()},
+        "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
+        "known": {},
+    }  # fmt: skip
+    sizes = {"n": len(e.coordinates), "m": m, "gravity": gravity}
+    system = System(
+        model=model, set=GantrySet(tuple(masses), first), tables=tables, sizes=sizes, parameters=parameters,
+        slots=e.slots.build(), rho=parameters.values(values), coordinates=tuple(e.coordinates),
+        rows=rows_of(e.row_names[:m], e.implied, closures), freedoms=tuple(e.freedoms), objectives=objectives,
+        markers=dict(e.marker_names), own=tuple(e.own),
+    )  # fmt: skip
+    return without_null_rows(system)
+
+
+class GantryCoordinates(simulation.Coordinates):
+    """Positions of bodies that only translate."""
+
+    type: Literal["gantry"] = "gantry"
+
+
+def register(monkeypatch) -> None:
+    """Put the set where models and systems look for sets, for one test."""
+    monkeypatch.setitem(sets.SETS, GantrySet.kind, GantrySet)
+    monkeypatch.setitem(simulation.COORDINATES, GantrySet.kind, GantryCoordinates)
