@@ -23,3 +23,31 @@ def two_bodies(more: str = "", parameters: str = "", joints=HINGES) -> Model:
     """A chain of two bodies, by default a double pendulum: `more` text, joints first, after that of the joints ja and jb."""
     text = BODIES.replace("MORE", parameters).replace("FIRST", joints[0]).replace("SECOND", joints[1])
     return Model.from_yaml_text(text + more)
+
+
+#: The second joint of two bodies, for each type of node of the joint set: turn, slide, screw, Euler parameters, rigid, and
+#: sequences of them; with a constant rotation where the bodies have axes of their own, or with the joint against the tree.
+NODE_TYPES = {
+    "turn": "type: revolute, axis: [0, 1, tilt]",
+    "turn after a rotation": "type: revolute, axis: [[0, 1, tilt], [1, tilt, 0.2]], zero: [[1, 0, 0], [0, L, 1]]",
+    "slide": "type: prismatic, axis: [0, 1, tilt]",
+    "screw": "type: screw, axis: [0, 1, tilt], pitch: 0.4*L",
+    "Euler parameters": "type: spherical",
+    "rigid": "type: fixed",
+    "turn and slide": "type: cylindrical, axis: [[0, 1, tilt], [1, tilt, 0.2]], zero: [[1, 0, 0], [0, L, 1]]",
+    "two turns": "type: cardan, axes: [[0, 1, tilt], [1, 0, 0]]",
+}
+NODE_TYPES |= {
+    f"{name}, reversed": f"{NODE_TYPES[name]}, REVERSED" for name in ("turn", "slide", "screw", "Euler parameters")
+}
+
+
+def two_bodies_with(name: str, more: str = "", parameters: str = "") -> Model:
+    """Two bodies, the second on a node of that type; after a hinge, so that the frame before it moves."""
+    kind = NODE_TYPES[name]
+    joints = (HINGES[0], kind.removesuffix(", REVERSED"))
+    model = two_bodies(more, parameters, joints)
+    if kind.endswith("REVERSED"):
+        joint = model.joints["jb"]
+        model.joints["jb"] = joint.with_(between=joint.between[::-1])
+    return model
