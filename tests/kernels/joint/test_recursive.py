@@ -1,28 +1,23 @@
-"""Recursive dynamics against the mass matrix, against complex step, and against the laws of mechanics."""
+"""Recursive dynamics against the mass matrix, and against the laws of mechanics."""
 
 import numpy as np
 import pytest
 from helpers import assert_close
-from mechanisms import tree
 from trees import chain, random_tree
 
 from kinegrad.coordinates.joint.recursive import Recursive
 from kinegrad.coordinates.sets import joint
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.joint.inertia import momentum, node_moments
-from kinegrad.kernels.products import ENERGY, EVALUATE, LINEARISE, TIME
+from kinegrad.kernels.products import ENERGY, EVALUATE
 from kinegrad.kernels.status import OK, SINGULAR, ZERO_LENGTH
 from kinegrad.model.model import Model
 
-T = 0.37
+from .open_trees import MODELS, T, dense, evaluated
+
 H = 1e-30
 compiled = pytest.mark.skipif(not JIT, reason="takes too long without the compiler")
 uncompiled = pytest.mark.skipif(JIT, reason="complex numbers need NUMBA_DISABLE_JIT=1; .ci/run runs these so")
-
-
-# --- mechanisms ---
-
-MODELS = {"tree": tree, "chain": lambda: chain(12)} | {f"random {k}": lambda k=k: random_tree(k) for k in range(4)}
 
 
 @pytest.fixture(params=MODELS, scope="module")
@@ -33,31 +28,6 @@ def case(request):
 
 
 # --- the same from M and f ---
-
-
-def norm_rows(system):
-    return [i for i, name in enumerate(system.row_names) if name.endswith(" norm")]
-
-
-def evaluated(system, q, v, s=None):
-    work = system.workspace(s=s)
-    work["q"][:], work["v"][:], work["par"][TIME] = q, v, T
-    work.call(EVALUATE)
-    return work
-
-
-def bordered(system, work):
-    """[M Jᵀ; J 0] with the normalisation rows J."""
-    J = work["J"][norm_rows(system)]
-    return np.block([[work["M"], J.T], [J, np.zeros((len(J), len(J)))]])
-
-
-def dense(system, q, v, tau):
-    """a and the multipliers of the normalisation rows; Φ̈ = 2 (p·p̈ + ṗ·ṗ)."""
-    work = evaluated(system, q, v)
-    c = [-2.0 * v[k : k + 4] @ v[k : k + 4] for k, _ in system.set.euler.values()]
-    x = np.linalg.solve(bordered(system, work), np.concatenate([tau - work["f"], c]))
-    return x[: system.n], x[system.n :]
 
 
 def test_accelerations_are_those_of_the_mass_matrix(case):
@@ -71,40 +41,6 @@ def test_forces_are_those_of_the_mass_matrix(case):
     system, q, v, a = case
     work = evaluated(system, q, v)
     assert_close(Recursive(system).forces(q, v, a, T), work["M"] @ a + work["f"], 1e-14)
-
-
-def test_derivatives_are_those_of_the_mass_matrix(case):
-    """From R_z, C and M of LINEARISE and the normalisation rows."""
-    system, q, v, tau = case
-    a, a_q, a_v, a_tau = Recursive(system).derivatives(q, v, tau, T)
-    n, rows = system.n, norm_rows(system)
-    work = evaluated(system, q, v)
-    K = bordered(system, work)
-    work["a"][:], work["vp"][:], work["ap"][:] = a, v, a
-    work["lam"][:] = 0.0
-    work["lam"][rows] = dense(system, q, v, tau)[1]
-    work.call(LINEARISE)
-    by_q = np.linalg.solve(K, -np.vstack([work["R_z"], work["Phidd_z"][rows]]))[:n]
-    by_v = np.linalg.solve(K, -np.vstack([work["C"], 2.0 * work["Phid_z"][rows]]))[:n]
-    assert_close(a_q, by_q, 1e-12)
-    assert_close(a_v, by_v, 1e-12)
-    assert_close(a_tau, np.linalg.inv(K)[:n, :n], 1e-12)
-
-
-@uncompiled
-def test_derivatives_by_complex_step(case):
-    system, q, v, tau = case
-    found = Recursive(system).derivatives(q, v, tau, T)
-    recursive = Recursive(system, s=system.s.astype(complex))
-    state = [x.astype(complex) for x in (q, v, tau)]
-    assert_close(found[0], recursive.accelerations(*state, T).real)
-    for x, derivative in zip(state, found[1:], strict=True):
-        expected = np.empty_like(derivative)
-        for k in range(system.n):
-            x[k] += H * 1j
-            expected[:, k] = recursive.accelerations(*state, T).imag / H
-            x[k] = x[k].real
-        assert_close(derivative, expected, 1e-13)
 
 
 # --- laws of mechanics ---

@@ -1,0 +1,51 @@
+"""ALI3-P: its steps satisfy their equations, and their derivatives are those of complex step."""
+
+import numpy as np
+import pytest
+from helpers import assert_close
+from products_by_complex_step import uncompiled
+
+from kinegrad.kernels.formulations.ali3p import PROJECTED_A, PROJECTED_V
+from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha, Newmark
+
+from .short_runs import assert_constraints, assert_gradients, assert_motion, short_run
+
+EXACT = ALI3P(penalty=1e8, projection_method="augmented-lagrangian")
+RUNS = {
+    "newmark": (ALI3P(penalty=1e8), Newmark()),
+    "damped newmark": (ALI3P(penalty=1e8), Newmark(beta=0.3025, gamma=0.6)),
+    "hht": (ALI3P(penalty=1e8), HHT(alpha=-0.2)),
+    "generalized-alpha": (ALI3P(penalty=1e8), GeneralizedAlpha(rho_inf=0.3)),
+    "exact projections": (EXACT, Newmark()),
+    "no projections": (ALI3P(penalty=1e8, projection=1e6), Newmark()),
+}
+
+
+@uncompiled
+@pytest.mark.parametrize("name", RUNS)
+def test_gradient_of_a_loop(name):
+    motion = assert_gradients(short_run("four-bar", *RUNS[name]))
+    projected = PROJECTED_V | PROJECTED_A
+    assert (motion.flags & projected == (0 if name == "no projections" else projected)).all()
+
+
+@uncompiled
+def test_gradient_of_euler_parameters():
+    assert_gradients(short_run("ball", *RUNS["newmark"]))
+
+
+@pytest.mark.parametrize("name", ["four-bar", "ball"])
+def test_steps(name):
+    """Equations of motion at (q, v, a) before the projections, which leave Phid = Phidd = 0, and Newmark's formulas."""
+    case = short_run(name, EXACT, Newmark())
+    motion = case.run(case.system(), 1e-14, 40)
+    n, m = motion.system.n, motion.system.m
+    lam = motion.traj[:, 5 * n : 5 * n + m]
+    v, a, vp, ap = (motion.traj[:, k * n : (k + 1) * n] for k in range(1, 5))
+    assert np.array_equal(vp, motion.qd)
+    assert np.array_equal(ap, motion.qdd)
+    assert_constraints(motion, tolerance=1e-11)
+    assert_motion(motion, a, lam, tolerance=1e-10, v=v)  # positions to 1e-14, accelerations to that over βh²
+    for k, h in enumerate(motion.hs):
+        assert_close(motion.q[k + 1], motion.q[k] + h * vp[k] + 0.25 * h * h * (ap[k] + a[k + 1]))
+        assert_close(v[k + 1], vp[k] + 0.5 * h * (ap[k] + a[k + 1]))
