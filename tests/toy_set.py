@@ -40,6 +40,7 @@ from kinegrad.kernels.elements.stages import (
     run_stage,
 )
 from kinegrad.kernels.jit import cfunction, kernel, record
+from kinegrad.kernels.levels import position_rows
 from kinegrad.kernels.products import AT_POSITION, OBJECTIVE, STATUS, WK
 from kinegrad.kernels.records import COLUMN, MARKER
 from kinegrad.kernels.status import OK
@@ -129,6 +130,7 @@ mass_, zero_, links_, mk_, col_, sc_, count_ = LAYOUT.viewers(*"mass zero links 
 par_, flag_, s_, ds_, psi_s_, energy_, lam_ = LAYOUT.viewers(*"par flag s ds psi_s energy lam".split())
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
 M_, K_, C_, J_, Phi_t_, R_z_, Nv_z_, Na_z_ = LAYOUT.viewers(*"M K C J Phi_t R_z Nv_z Na_z".split())
+Phids_z_, Phidd_v_, level_ = LAYOUT.viewers("Phids_z", "Phidd_v", "level")
 Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_ = LAYOUT.viewers(*"Phi_z Phid_z Phidd_z g_z g_v g_a".split())
 
 MARKERS_AND_ROWS = 0  # the number that AT_POSITIONS has in the joint set
@@ -257,6 +259,9 @@ def linearise(ctx):
     clear(Phi_z_(ctx))
     clear(Phid_z_(ctx))
     clear(Phidd_z_(ctx))
+    clear(Phids_z_(ctx))
+    clear(J_(ctx))
+    clear(Phidd_v_(ctx))
     clear(g_z_(ctx))
     clear(g_v_(ctx))
     clear(g_a_(ctx))
@@ -287,6 +292,7 @@ def linearise(ctx):
     rates(mk, vp_(ctx), ap_(ctx))
     scalar_values(sc, mk, q, vp_(ctx), ap_(ctx))
     run_stage(ctx, LINEAR_ROWS)
+    position_rows(level_(ctx), Phi_z_(ctx), Phid_z_(ctx), J_(ctx), Phidd_v_(ctx))
     run_stage(ctx, LINEAR_OBJECTIVES)
 
 

@@ -47,6 +47,7 @@ from kinegrad.kernels.joint.markers import (
 from kinegrad.kernels.joint.motion import accelerations, field, positions, velocities
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
 from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, GEOMETRY, MARKERS, MASS, NODE
+from kinegrad.kernels.levels import position_rows
 from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WK
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import Parts, call
@@ -206,16 +207,6 @@ def keep(node, mk, sc):
             mk[i]["xds"][j] = mk[i]["xd"][j]
     for i in range(sc.shape[0]):
         sc[i]["uds"] = sc[i]["ud"]
-
-
-@kernel
-def position_rows(level, Phi_z, Phid_z, J, Phidd_v):
-    """J = Phi_q and Phidd_v = 2 Phid_q of the rows of positions."""
-    for r in range(J.shape[0]):
-        if level[r] == 0:
-            for j in range(J.shape[1]):
-                J[r, j] = Phi_z[r, j]
-                Phidd_v[r, j] = 2.0 * Phid_z[r, j]
 
 
 @cfunction(what="the sensitivity kernels")
