@@ -64,6 +64,14 @@ class Parameters:
             return (name,)
         raise ModelError(Problem(self._unknown(name), "parameters"))
 
+    def is_independent(self, label: str) -> bool:
+        """Whether a label is that of an independent parameter."""
+        return label in self._position
+
+    def positions(self, labels: Iterable[str]) -> np.ndarray:
+        """Where independent parameters stand in the vector of their values."""
+        return np.array([self._position[label] for label in labels], np.int64)
+
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, [*self._entries, *self._numbers], 1)
         base = name.partition("[")[0]
@@ -230,12 +238,20 @@ class Parameters:
 
     def evaluate(self, number: Number, rho: np.ndarray | None = None) -> float:
         """The value of a number or an expression in parameters, at the values of the file unless `rho` gives others."""
-        if not isinstance(number, Expression):
-            return float(number)
+        return self.evaluate_all([number], rho)[0]
+
+    def evaluate_all(self, numbers: Iterable[Number], rho: np.ndarray | None = None) -> list[float]:
+        """The value of each of several numbers or expressions in parameters, as `evaluate` gives it."""
+        numbers = list(numbers)
+        expressions = [number for number in numbers if isinstance(number, Expression)]
+        if not expressions:
+            return [float(number) for number in numbers]
         graph = Graph()
-        scalar = scalarise_number(number, graph, self.resolve(graph))
+        resolve = self.resolve(graph)
+        scalars = [scalarise_number(number, graph, resolve) for number in expressions]
         rho = self.values() if rho is None else rho
-        return evaluate([scalar], dict(zip(self.independent, rho, strict=True)))[0]
+        found = iter(evaluate(scalars, dict(zip(self.independent, rho, strict=True))))
+        return [next(found) if isinstance(number, Expression) else float(number) for number in numbers]
 
     def behind(self, number: Number) -> set[str]:
         """Labels of the independent parameters that a number or an expression depends on."""
@@ -243,7 +259,7 @@ class Parameters:
             return set()
         graph = Graph()
         used = graph.inputs_of(scalarise_number(number, graph, self.resolve(graph)))
-        return {label for label in self.independent if graph.input(label) in used}
+        return {graph.payload[x.index] for x in used}
 
     # --- expressions in parameters ---
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegrad.errors import DerivativeWarning, KinegradError
+from kinegrad.expressions.maps import Jacobian
 from kinegrad.kernels.products import LINEARISE, PULLBACK, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.start import StartDerivatives
@@ -104,7 +105,8 @@ class Gradient:
         """The same of any (objectives, parameters) array."""
         parameters = self.motion.system.parameters
         bases = dict.fromkeys(label.partition("[")[0] for label in self.wrt if "[" in label)
-        whole = {base for base in bases if set(parameters.expand(base)) <= set(self.wrt)}
+        there = set(self.wrt)
+        whole = {base for base in bases if there.issuperset(parameters.expand(base))}
         out = {}
         for name, values in zip(self.values, matrix.tolist(), strict=True):
             row: dict = {}
@@ -218,16 +220,15 @@ def gradient(
             guess=motion.q[0],
         )
     extra = 0.0 if run is not motion else motion.cpu_s
-    ds = system.directions(labels)
+    chain = system.derivatives(labels)
     course: list[tuple[float, np.ndarray]] | None = [] if history else None
     if method == "direct":
-        matrix, by_slot = _direct(run, ds, progress, course), None
+        matrix, by_slot = _direct(run, system.directions(labels), progress, course), None
     else:
-        wanted = None if every_slot else ds.any(axis=0)
-        by_slot = _adjoint(run, wanted, progress)
-        matrix = by_slot @ ds.T
+        by_slot = _adjoint(run, None if every_slot else chain.moved(), progress)
+        matrix = chain.pull(by_slot)
     check_finite(system, labels, matrix, by_slot if every_slot else None)
-    no_meaning, slots = _without_meaning(run, labels, ds)
+    no_meaning, slots = _without_meaning(run, labels, chain)
     return Gradient(
         method=method, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
         cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot if every_slot else None,
@@ -261,9 +262,9 @@ def require_memory(steps: int, scheme) -> None:
     require((steps + 1) * state_size(scheme.row_size), what, "simulate a shorter time, or in larger steps")
 
 
-def _without_meaning(run: Motion, labels: Sequence[str], ds: np.ndarray) -> tuple[dict[str, float], np.ndarray]:
+def _without_meaning(run: Motion, labels: Sequence[str], chain: Jacobian) -> tuple[dict[str, float], np.ndarray]:
     """Parameters by which there is no derivative, with the time that tells why, and the same by slot (SEN-1), with warnings."""
-    times, slots, passed = times_without_meaning(run, ds)
+    times, slots, passed = times_without_meaning(run, chain)
     if passed and run.formulation.type == "matrix-r":
         sentence = (
             f"The motion passes a singular position at t = {passed[0]:.6g} s, near which the independent coordinates of "
@@ -292,7 +293,7 @@ def labels_of(system, wrt: Sequence[str] | None, none_is_fine: bool = False) -> 
     if not names and not none_is_fine:
         raise KinegradError("No parameters to differentiate by: name them (wrt, --wrt), or list them under design.")
     labels = [label for name in names for label in system.parameters.expand(name)]
-    derived = [label for label in labels if label not in system.parameters.independent]
+    derived = [label for label in labels if not system.parameters.is_independent(label)]
     if derived:
         raise KinegradError(f"{derived[0]!r} is derived from other parameters; differentiate by those.")
     return tuple(labels)
