@@ -37,10 +37,17 @@ class SparseColumns:
         """``gradient @ matrix``: a gradient by the rows, of shape (..., rows), becomes one by the columns."""
         gradient = np.asarray(gradient)
         out = np.zeros((*gradient.shape[:-1], self.shape[1]), np.result_type(gradient, self.values))
-        filled = np.flatnonzero(np.diff(self.indptr))
+        filled = self._filled
         if filled.size:
-            out[..., filled] = np.add.reduceat(gradient[..., self.rows] * self.values, self.indptr[filled], axis=-1)
+            weighted = np.take(gradient, self.rows, axis=-1) * self.values
+            alone = len(filled) == len(self.rows)  # an entry in each of these columns
+            out[..., filled] = weighted if alone else np.add.reduceat(weighted, self.indptr[filled], axis=-1)
         return out
+
+    @cached_property
+    def _filled(self) -> np.ndarray:
+        """The columns that have entries."""
+        return np.flatnonzero(np.diff(self.indptr))
 
     def take(self, columns: np.ndarray) -> SparseColumns:
         """The matrix of these columns alone."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -63,10 +64,6 @@ class Parameters:
         if name in self._numbers:
             return (name,)
         raise ModelError(Problem(self._unknown(name), "parameters"))
-
-    def is_independent(self, label: str) -> bool:
-        """Whether a label is that of an independent parameter."""
-        return label in self._position
 
     def positions(self, labels: Iterable[str]) -> np.ndarray:
         """Where independent parameters stand in the vector of their values."""
@@ -190,9 +187,13 @@ class Parameters:
             A number for a parameter or an entry ``u[1]``, or as many numbers as the list has for a whole list.
         """
         self.check()
-        rho = np.array([self._nominal[label] for label in self.independent], np.float64)
+        rho = self._nominal_rho.copy()
         problems = []
         for name, value in (overrides or {}).items():
+            plain = self._plain_list(name, value)
+            if plain is not None:
+                rho[self._list_positions[name]] = plain
+                continue
             try:
                 for label, number in self._assignments(name, value):
                     rho[self._position[label]] = number
@@ -201,6 +202,29 @@ class Parameters:
         if problems:
             raise ModelError(*problems)
         return rho
+
+    @cached_property
+    def _nominal_rho(self) -> np.ndarray:
+        return np.array([self._nominal[label] for label in self.independent], np.float64)
+
+    @cached_property
+    def _list_positions(self) -> dict[str, np.ndarray]:
+        """Where the lists stand whose every entry is independent."""
+        known = {name: self._entries[name] for name in self._lists}
+        return {
+            name: self.positions(labels) for name, labels in known.items() if all(x in self._position for x in labels)
+        }
+
+    def _plain_list(self, name: str, value) -> np.ndarray | None:
+        """The finite numbers for a whole list, if nothing else is given and nothing is wrong with them."""
+        if name not in self._list_positions or not _is_list(value):
+            return None
+        try:
+            numbers = np.asarray(value)
+        except ValueError:
+            return None
+        fits = numbers.shape == self._list_positions[name].shape and numbers.dtype.kind in "fiu"
+        return numbers if fits and np.isfinite(numbers).all() else None
 
     def _assignments(self, name: str, value) -> Iterable[tuple[str, float]]:
         labels = self.expand(name)

@@ -78,16 +78,16 @@ class Passages:
         return out
 
 
-def times_without_meaning(motion: Motion, chain: Jacobian) -> tuple[np.ndarray, np.ndarray, list[float]]:
+def times_without_meaning(motion: Motion, s_rho: Jacobian) -> tuple[np.ndarray, np.ndarray, list[float]]:
     """Times of the first position that the motion would not pass with other values, NaN where there is none: for the p columns
-    of `chain` (slots, p), and for each slot (SEN-1); and the times of all singular positions."""
-    slots, parameters = np.full(len(motion.s), np.nan), np.full(chain.shape[1], np.nan)
+    of `s_rho` (slots, p), and for each slot (SEN-1); and the times of all singular positions."""
+    slots, parameters = np.full(len(motion.s), np.nan), np.full(s_rho.shape[1], np.nan)
     told = motion.scheme.singular_states(motion)
     if motion.system.m == 0 or (told is not None and not len(told)):
         return parameters, slots, []
     passages = Passages(motion, motion.system.workspace(s=motion.s))
-    largest = chain.largest() if passages.found else None
+    largest = s_rho.largest() if passages.found else None
     for t, change, rounding in passages.changes():
         slots[np.isnan(slots) & (np.abs(change) > rounding)] = t
-        parameters[np.isnan(parameters) & (np.abs(chain.pull(change)) > rounding * largest)] = t
+        parameters[np.isnan(parameters) & (np.abs(s_rho.pull(change)) > rounding * largest)] = t
     return parameters, slots, [t for t, *_ in passages.found]

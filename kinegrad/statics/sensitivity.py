@@ -39,19 +39,19 @@ def gradient(
         raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
     labels = labels_of(system, wrt, every_slot)
     clock = time.thread_time()
-    chain = system.derivatives(labels)
+    s_rho = system.derivatives(labels)
     try:
         ds = system.directions(labels) if method == "direct" else None
-        at = _Linearised(found, ds, None if every_slot else chain.moved())
+        at = _Linearised(found, ds, None if every_slot else s_rho.moved())
         at.refuse_dependent_objectives()
         pushed = at.pushed() if found.free else None
         if pushed is not None:
-            _refuse_pushing(found, at, pushed, labels, chain)
+            _refuse_pushing(found, at, pushed, labels, s_rho)
         if method == "direct":
             matrix, by_slot = at.direct(), None
         else:
             by_slot = at.adjoint()
-            matrix = chain.pull(by_slot)
+            matrix = s_rho.pull(by_slot)
     except np.linalg.LinAlgError:
         raise KinegradError("The stiffness at the equilibrium is singular, so it has no derivative.") from None
     check_finite(system, labels, matrix, None)
@@ -97,9 +97,9 @@ def _counts(push: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return np.abs(push) > INDEPENDENT * scale
 
 
-def _refuse_pushing(found: Equilibrium, at: _Linearised, pushed, labels: Sequence[str], chain: Jacobian) -> None:
+def _refuse_pushing(found: Equilibrium, at: _Linearised, pushed, labels: Sequence[str], s_rho: Jacobian) -> None:
     """Raise where a parameter pushes along a direction that nothing holds."""
-    push, scale = chain.pull(pushed[0]), chain.pull_sizes(pushed[1])
+    push, scale = s_rho.pull(pushed[0]), s_rho.pull_sizes(pushed[1])
     for k in np.flatnonzero(_counts(push, scale).any(axis=0))[:1]:
         raise KinegradError(
             f"Parameter {labels[k]!r} pushes along {named(found.system, at.stiffness.pushes @ push[:, k])}, which nothing "

@@ -33,74 +33,78 @@ class NaturalSpline(LinearMap):
     """
 
     def __init__(self, times: np.ndarray):
-        h = np.diff(times)
-        self.h = h[:, None]
-        self.shape = 4 * len(h), len(times)
-        self.interior = Tridiagonal(h[1:-1], 2.0 * (h[:-1] + h[1:]))
+        self.h = np.diff(times)
+        self.shape = 4 * len(self.h), len(times)
+        self.interior = Tridiagonal(self.h[1:-1], 2.0 * (self.h[:-1] + self.h[1:]))
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        y, h = x.reshape(len(x), -1), self.h
-        slope = np.diff(y, axis=0) / h
+        y, h = x.T, self.h  # ordinates along the last axis
+        slope = np.diff(y) / h
         second = np.zeros_like(slope, shape=y.shape)
-        second[1:-1] = self.interior.solve(6.0 * np.diff(slope, axis=0))
-        c = np.empty_like(second, shape=(len(h), 4, y.shape[1]))
-        c[:, 0] = y[:-1]
-        c[:, 1] = slope - h * (2.0 * second[:-1] + second[1:]) / 6.0
-        c[:, 2] = 0.5 * second[:-1]
-        c[:, 3] = np.diff(second, axis=0) / (6.0 * h)
-        return c.reshape(self.shape[0], *x.shape[1:])
+        second[..., 1:-1] = self.interior.solve(6.0 * np.diff(slope))
+        c = np.empty_like(slope, shape=(*slope.shape, 4))
+        c[..., 0] = y[..., :-1]
+        c[..., 1] = slope - h * (2.0 * second[..., :-1] + second[..., 1:]) / 6.0
+        c[..., 2] = 0.5 * second[..., :-1]
+        c[..., 3] = np.diff(second) / (6.0 * h)
+        return c.reshape(*x.shape[1:], self.shape[0]).T
 
     def pull(self, gradient: np.ndarray) -> np.ndarray:
         h = self.h
-        by0, by1, by2, by3 = np.moveaxis(gradient.reshape(-1, len(h), 4), (2, 1), (0, 1))  # each (intervals, k)
-        cubic = by3 / (6.0 * h)
-        by_second = 0.5 * by2[1:] - cubic[1:] - h[1:] * by1[1:] / 3.0 + cubic[:-1] - h[:-1] * by1[:-1] / 6.0
-        bends = 6.0 * self.interior.solve(by_second)
-        by_slope = by1.copy()
-        by_slope[1:] += bends
-        by_slope[:-1] -= bends
+        by = gradient.reshape(*gradient.shape[:-1], len(h), 4)
+        bend, cubic = h * by[..., 1] / 6.0, by[..., 3] / (6.0 * h)
+        by_second = (0.5 * by[..., 2] - cubic - 2.0 * bend)[..., 1:] + (cubic - bend)[..., :-1]
+        jump = 6.0 * self.interior.solve(by_second)
+        by_slope = by[..., 1].copy()
+        by_slope[..., 1:] += jump
+        by_slope[..., :-1] -= jump
         by_slope /= h
-        out = np.zeros_like(by_slope, shape=(self.shape[1], by_slope.shape[1]))
-        out[:-1] = by0 - by_slope
-        out[1:] += by_slope
-        return out.T.reshape(*gradient.shape[:-1], self.shape[1])
+        out = np.zeros_like(by_slope, shape=(*gradient.shape[:-1], self.shape[1]))
+        out[..., :-1] = by[..., 0] - by_slope
+        out[..., 1:] += by_slope
+        return out
 
 
 class Tridiagonal:
     """A symmetric matrix of three diagonals whose middle one dominates, factored by cyclic reduction.
 
-    Every other unknown is eliminated, and so on until one is left: as many rounds as the size has binary digits, each of a few
-    operations on arrays. Rows of the unit matrix fill the size up to 2^k - 1, so that every unknown that goes has two neighbours.
+    Every other unknown is eliminated, and so on until few are left, whose inverse is written out: each round is a few operations
+    on whole arrays. Rows of the unit matrix fill the size up to 2^k - 1, so that every unknown that goes has two neighbours.
     """
+
+    FEW = 31
 
     def __init__(self, beside: np.ndarray, middle: np.ndarray):
         self.size = len(middle)
-        full = 2 ** self.size.bit_length() - 1
-        low, diagonal, high = np.zeros(full), np.ones(full), np.zeros(full)
+        self.full = 2 ** self.size.bit_length() - 1
+        low, diagonal, high = np.zeros(self.full), np.ones(self.full), np.zeros(self.full)
         diagonal[: self.size] = middle
         low[1 : self.size] = high[: max(self.size - 1, 0)] = beside
         self.rounds = []
-        while len(diagonal):
-            ends, kept = slice(0, None, 2), slice(1, None, 2)
-            before, after = -low[kept] / diagonal[ends][:-1], -high[kept] / diagonal[ends][1:]
-            self.rounds.append([x[:, None] for x in (before, after, low[ends][1:], high[ends][:-1], diagonal[ends])])
-            diagonal = diagonal[kept] + before * high[ends][:-1] + after * low[ends][1:]
-            low, high = before * low[ends][:-1], after * high[ends][1:]
+        while len(diagonal) > self.FEW:
+            even, odd = slice(0, None, 2), slice(1, None, 2)
+            before, after = -low[odd] / diagonal[even][:-1], -high[odd] / diagonal[even][1:]
+            self.rounds.append((before, after, low[even][1:].copy(), high[even][:-1].copy(), diagonal[even].copy()))
+            diagonal = diagonal[odd] + before * high[even][:-1] + after * low[even][1:]
+            low, high = before * low[even][:-1], after * high[even][1:]
+        rest = np.eye(len(diagonal)) + np.diag((high / diagonal)[:-1], 1) + np.diag((low / diagonal)[1:], -1)
+        self.inverse = (np.linalg.inv(rest) / diagonal).T
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """The solution for right-hand sides (size, k)."""
-        full = len(self.rounds[0][4]) * 2 - 1 if self.rounds else 0
-        x = np.zeros_like(right, shape=(full, right.shape[1]))
-        x[: self.size] = right
-        reduced = [x]
-        for before, after, *_ in self.rounds[:-1]:
-            x = reduced[-1]
-            reduced.append(x[1::2] + before * x[:-1:2] + after * x[2::2])
-        inner = reduced[-1][1::2]  # nothing
-        for (_, _, low, high, diagonal), x in zip(reversed(self.rounds), reversed(reduced), strict=False):
-            x[1::2] = inner
-            x[2::2] -= low * inner
-            x[:-1:2] -= high * inner
-            x[::2] /= diagonal
-            inner = x
-        return inner[: self.size]
+        """The solution for right-hand sides (..., size)."""
+        x = np.zeros_like(right, shape=(*right.shape[:-1], self.full))
+        x[..., : self.size] = right
+        reduced = []
+        for before, after, *_ in self.rounds:
+            even = x[..., ::2].copy()
+            x = x[..., 1::2] + before * even[..., :-1] + after * even[..., 1:]
+            reduced.append(even)
+        x = x @ self.inverse
+        for (*_, low, high, diagonal), even in zip(reversed(self.rounds), reversed(reduced), strict=True):
+            even[..., 1:] -= low * x
+            even[..., :-1] -= high * x
+            even /= diagonal
+            both = np.empty_like(x, shape=(*x.shape[:-1], 2 * x.shape[-1] + 1))
+            both[..., ::2], both[..., 1::2] = even, x
+            x = both
+        return x[..., : self.size]
