@@ -83,8 +83,8 @@ def gradient(
     labels = system.parameters.independent if all_ else labels_of(system, names)
     check_held(system, labels, job.times_that_follow(), job.arguments["formulation"], job.arguments["integrator"])
     if not all_:
-        for label, direction in zip(labels, system.directions(labels), strict=True):
-            if not direction.any():
+        for label, moving in zip(labels, system.derivatives(labels).moving(), strict=True):
+            if not moving:
                 warn(f"nothing in the model depends on the parameter {label!r}; its derivatives are zero.")
 
     _require_memory(job)

@@ -12,6 +12,7 @@ import numpy as np
 from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
 from kinegrad.laws import Calls
 from kinegrad.memory import require
+from kinegrad.expressions.maps import Jacobian
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
 from kinegrad.recipes import sealed
@@ -99,6 +100,11 @@ class System:
     markers: dict[str, int]
     own: tuple[Own, ...] = ()
 
+    def __post_init__(self):
+        rho = np.array(self.rho)  # its own, and never changed: what follows from it is kept
+        rho.setflags(write=False)
+        object.__setattr__(self, "rho", rho)
+
     @property
     def kind(self) -> str:
         """The name of the coordinate set."""
@@ -153,25 +159,29 @@ class System:
         """The coordinate that a degree of freedom is, if it is one."""
         return self.number_of.get(freedom.name)
 
-    @property
+    @cached_property
     def s(self) -> np.ndarray:
         """Values of the slots."""
-        return self.slots.values(self.rho)
+        s = self.slots.values(self.rho)
+        s.setflags(write=False)
+        return s
+
+    @cached_property
+    def s_rho(self) -> Jacobian:
+        """Derivatives of the slots by the independent parameters."""
+        return self.slots.jacobian(self.rho)
 
     def with_parameters(self, values) -> System:
         """The same tables with other values of the parameters: a mapping by name, or all of rho."""
         from dataclasses import replace
 
         if isinstance(values, dict):
-            base = dict(zip(self.parameters.independent, self.rho, strict=True))
-            expanded = self.parameters.values(values)
-            changed = {label for name in values for label in self.parameters.expand(name)}
-            rho = np.array(
-                [e if k in changed else base[k] for k, e in zip(self.parameters.independent, expanded, strict=True)]
-            )
-        else:
-            rho = np.asarray(values)
-        return replace(self, rho=rho)
+            given = self.parameters.values(values)
+            changed = self.parameters.positions(label for name in values for label in self.parameters.expand(name))
+            rho = self.rho.copy()
+            rho[changed] = given[changed]
+            values = rho
+        return replace(self, rho=values)
 
     def __reduce__(self):
         """A recipe: the model, the set with its options, and the values of parameters."""
@@ -179,9 +189,13 @@ class System:
 
     def directions(self, wrt: Sequence[str]) -> np.ndarray:
         """ds: a row of ds/drho for each of the independent parameters `wrt`."""
-        s_rho = self.slots.jacobian(self.rho).dense()
-        index = {label: k for k, label in enumerate(self.parameters.independent)}
-        return np.ascontiguousarray(s_rho[:, [index[label] for label in wrt]].T)
+        return np.ascontiguousarray(self.derivatives(wrt).dense().T)
+
+    def derivatives(self, wrt: Sequence[str]) -> Jacobian:
+        """ds/drho: a column for each of the independent parameters `wrt`; nothing of the size slots × parameters is made."""
+        if tuple(wrt) == self.parameters.independent:
+            return self.s_rho
+        return self.s_rho.take(self.parameters.positions(wrt))
 
     def workspace(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,10 +36,134 @@ class SparseColumns:
     def pull(self, gradient: np.ndarray) -> np.ndarray:
         """``gradient @ matrix``: a gradient by the rows, of shape (..., rows), becomes one by the columns."""
         gradient = np.asarray(gradient)
-        out = np.zeros((self.shape[1], *gradient.shape[:-1]), np.result_type(gradient, self.values))
-        weighted = gradient[..., self.rows] * self.values
-        np.add.at(out, self.columns, np.moveaxis(weighted, -1, 0))
-        return np.moveaxis(out, 0, -1)
+        out = np.zeros((*gradient.shape[:-1], self.shape[1]), np.result_type(gradient, self.values))
+        filled = self._filled
+        if filled.size:
+            weighted = np.take(gradient, self.rows, axis=-1) * self.values
+            alone = len(filled) == len(self.rows)  # an entry in each of these columns
+            out[..., filled] = weighted if alone else np.add.reduceat(weighted, self.indptr[filled], axis=-1)
+        return out
+
+    @cached_property
+    def _filled(self) -> np.ndarray:
+        """The columns that have entries."""
+        return np.flatnonzero(np.diff(self.indptr))
+
+    def take(self, columns: np.ndarray) -> SparseColumns:
+        """The matrix of these columns alone."""
+        count = np.diff(self.indptr)[columns]
+        indptr = np.concatenate([[0], np.cumsum(count)])
+        entries = np.repeat(self.indptr[columns] - indptr[:-1], count) + np.arange(indptr[-1])
+        return SparseColumns((self.shape[0], len(columns)), indptr, self.rows[entries], self.values[entries])
+
+
+class LinearMap(ABC):
+    """A matrix of shape `shape` by what it does: it need not be written out.
+
+    Arguments are float or complex, and so are results.
+    """
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """``matrix @ x`` for x of shape (columns,) or (columns, k)."""
+
+    @abstractmethod
+    def pull(self, gradient: np.ndarray) -> np.ndarray:
+        """``gradient @ matrix`` for a gradient of shape (rows,) or (k, rows)."""
+
+
+class Matrix(LinearMap):
+    """A matrix that is written out."""
+
+    def __init__(self, values: np.ndarray):
+        self.values = np.array(values, np.float64)
+        if self.values.ndim != 2:
+            raise ValueError(f"an array of shape {self.values.shape} is no matrix")
+        self.shape = self.values.shape
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return self.values @ x
+
+    def pull(self, gradient: np.ndarray) -> np.ndarray:
+        return gradient @ self.values
+
+
+@dataclass(frozen=True, eq=False)
+class Behind:
+    """Rows of a matrix that are the product of a linear map and a sparse matrix."""
+
+    rows: slice
+    map: LinearMap
+    inner: SparseColumns
+
+
+@dataclass(frozen=True, eq=False)
+class Jacobian:
+    """A matrix of derivatives: sparse entries and, in other rows, linear maps of sparse entries, which are not multiplied.
+
+    So what is stored grows with the number of columns alone, and `pull` does what a gradient needs.
+    """
+
+    PIECE = 64  # columns that are written out at once
+
+    entries: SparseColumns
+    behind: tuple[Behind, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.entries.shape
+
+    def pull(self, gradient: np.ndarray) -> np.ndarray:
+        """``gradient @ matrix``: a gradient by the rows, of shape (..., rows), becomes one by the columns."""
+        gradient = np.asarray(gradient)
+        out = self.entries.pull(gradient)
+        for part in self.behind:
+            out = out + part.inner.pull(part.map.pull(gradient[..., part.rows]))
+        return out
+
+    def take(self, columns: np.ndarray) -> Jacobian:
+        """The matrix of these columns alone."""
+        behind = (Behind(part.rows, part.map, part.inner.take(columns)) for part in self.behind)
+        return Jacobian(self.entries.take(columns), tuple(behind))
+
+    def dense(self) -> np.ndarray:
+        """The matrix as a full array: for a few columns."""
+        out = self.entries.dense()
+        for part in self.behind:
+            out[part.rows] = part.map(part.inner.dense())
+        return out
+
+    def moved(self) -> np.ndarray:
+        """(rows,) which of them may have an entry that is not zero."""
+        out = np.zeros(self.shape[0], bool)
+        out[self.entries.rows[self.entries.values != 0.0]] = True
+        for part in self.behind:
+            out[part.rows] |= bool(part.inner.values.any())
+        return out
+
+    def moving(self) -> np.ndarray:
+        """(columns,) which of them may have an entry that is not zero."""
+        out = np.zeros(self.shape[1], bool)
+        for part in (self.entries, *(part.inner for part in self.behind)):
+            out[part.columns[part.values != 0.0]] = True
+        return out
+
+    def pull_sizes(self, gradient: np.ndarray) -> np.ndarray:
+        """``gradient @ |matrix|``."""
+        pieces = [np.asarray(gradient) @ np.abs(piece) for piece in self._pieces()]
+        return np.concatenate(pieces, axis=-1) if pieces else np.zeros((*np.shape(gradient)[:-1], 0))
+
+    def largest(self) -> np.ndarray:
+        """(columns,) the size of the largest entry of each."""
+        pieces = [np.abs(piece).max(axis=0, initial=0.0) for piece in self._pieces()]
+        return np.concatenate(pieces) if pieces else np.zeros(0)
+
+    def _pieces(self) -> Iterator[np.ndarray]:
+        """The matrix by a few columns at a time, each as a full array."""
+        for first in range(0, self.shape[1], self.PIECE):
+            yield self.take(np.arange(first, min(first + self.PIECE, self.shape[1]))).dense()
 
 
 class Assembly:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -63,6 +64,10 @@ class Parameters:
         if name in self._numbers:
             return (name,)
         raise ModelError(Problem(self._unknown(name), "parameters"))
+
+    def positions(self, labels: Iterable[str]) -> np.ndarray:
+        """Where independent parameters stand in the vector of their values."""
+        return np.array([self._position[label] for label in labels], np.int64)
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, [*self._entries, *self._numbers], 1)
@@ -182,9 +187,13 @@ class Parameters:
             A number for a parameter or an entry ``u[1]``, or as many numbers as the list has for a whole list.
         """
         self.check()
-        rho = np.array([self._nominal[label] for label in self.independent], np.float64)
+        rho = self._nominal_rho.copy()
         problems = []
         for name, value in (overrides or {}).items():
+            plain = self._plain_list(name, value)
+            if plain is not None:
+                rho[self._list_positions[name]] = plain
+                continue
             try:
                 for label, number in self._assignments(name, value):
                     rho[self._position[label]] = number
@@ -193,6 +202,29 @@ class Parameters:
         if problems:
             raise ModelError(*problems)
         return rho
+
+    @cached_property
+    def _nominal_rho(self) -> np.ndarray:
+        return np.array([self._nominal[label] for label in self.independent], np.float64)
+
+    @cached_property
+    def _list_positions(self) -> dict[str, np.ndarray]:
+        """Where the lists stand whose every entry is independent."""
+        known = {name: self._entries[name] for name in self._lists}
+        return {
+            name: self.positions(labels) for name, labels in known.items() if all(x in self._position for x in labels)
+        }
+
+    def _plain_list(self, name: str, value) -> np.ndarray | None:
+        """The finite numbers for a whole list, if nothing else is given and nothing is wrong with them."""
+        if name not in self._list_positions or not _is_list(value):
+            return None
+        try:
+            numbers = np.asarray(value)
+        except ValueError:
+            return None
+        fits = numbers.shape == self._list_positions[name].shape and numbers.dtype.kind in "fiu"
+        return numbers if fits and np.isfinite(numbers).all() else None
 
     def _assignments(self, name: str, value) -> Iterable[tuple[str, float]]:
         labels = self.expand(name)
@@ -230,12 +262,20 @@ class Parameters:
 
     def evaluate(self, number: Number, rho: np.ndarray | None = None) -> float:
         """The value of a number or an expression in parameters, at the values of the file unless `rho` gives others."""
-        if not isinstance(number, Expression):
-            return float(number)
+        return self.evaluate_all([number], rho)[0]
+
+    def evaluate_all(self, numbers: Iterable[Number], rho: np.ndarray | None = None) -> list[float]:
+        """The value of each of several numbers or expressions in parameters, as `evaluate` gives it."""
+        numbers = list(numbers)
+        expressions = [number for number in numbers if isinstance(number, Expression)]
+        if not expressions:
+            return [float(number) for number in numbers]
         graph = Graph()
-        scalar = scalarise_number(number, graph, self.resolve(graph))
+        resolve = self.resolve(graph)
+        scalars = [scalarise_number(number, graph, resolve) for number in expressions]
         rho = self.values() if rho is None else rho
-        return evaluate([scalar], dict(zip(self.independent, rho, strict=True)))[0]
+        found = iter(evaluate(scalars, dict(zip(self.independent, rho, strict=True))))
+        return [next(found) if isinstance(number, Expression) else float(number) for number in numbers]
 
     def behind(self, number: Number) -> set[str]:
         """Labels of the independent parameters that a number or an expression depends on."""
@@ -243,7 +283,7 @@ class Parameters:
             return set()
         graph = Graph()
         used = graph.inputs_of(scalarise_number(number, graph, self.resolve(graph)))
-        return {label for label in self.independent if graph.input(label) in used}
+        return {graph.payload[x.index] for x in used}
 
     # --- expressions in parameters ---
 

@@ -16,22 +16,22 @@ import numpy as np
 
 from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.expressions.graph import Graph, Scalar, evaluate, scalarise_number, sqrt
-from kinegrad.expressions.maps import Assembly, GraphMap, Product, SparseColumns
+from kinegrad.expressions.maps import Assembly, Behind, GraphMap, Jacobian, LinearMap, Matrix, Product
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.parameters import Number, Parameters
 
 
 @dataclass(frozen=True)
 class Block:
-    """Slots ``first, first + 1, ...`` that are ``matrix @ fields[columns]``."""
+    """Slots ``first, first + 1, ...`` that are ``map(fields[columns])``, a linear function."""
 
     first: int
     columns: np.ndarray
-    matrix: np.ndarray
+    map: LinearMap
 
     @property
     def slots(self) -> slice:
-        return slice(self.first, self.first + len(self.matrix))
+        return slice(self.first, self.first + self.map.shape[0])
 
 
 class SlotBuilder:
@@ -113,15 +113,15 @@ class SlotBuilder:
         sources = [self._sources[self._field_position[self.graph.payload[x.index]]] for x in inputs]
         return evaluate(scalars, dict(zip(inputs, evaluate(sources, self._rho), strict=True)))
 
-    def linear(self, name: str, fields: Sequence[Scalar], matrix: np.ndarray) -> int:
+    def linear(self, name: str, fields: Sequence[Scalar], matrix: LinearMap | np.ndarray) -> int:
         """The first of the consecutive slots ``matrix @ fields``, named as those of `scalars`."""
-        matrix = np.array(matrix, np.float64)
-        if matrix.ndim != 2 or matrix.shape[1] != len(fields):
+        matrix = matrix if isinstance(matrix, LinearMap) else Matrix(matrix)
+        if matrix.shape[1] != len(fields):
             raise ValueError(f"{name}: a matrix of shape {matrix.shape} does not fit {len(fields)} fields")
         if f"{name}[0]" in self._slot_position:
             raise ValueError(f"slots {name} exist already")
         columns = [self._field_position[self.graph.payload[x.index]] for x in fields]
-        first = self.scalars(name, [self.graph.constant(0.0)] * len(matrix))
+        first = self.scalars(name, [self.graph.constant(0.0)] * matrix.shape[0])
         self._blocks.append(Block(first, np.array(columns, np.int64), matrix))
         return first
 
@@ -205,7 +205,7 @@ class Slots:
         fields = self.field_values(rho)
         s = self.from_fields(fields)
         for block in self.blocks:
-            s[block.slots] = block.matrix @ fields[block.columns]
+            s[block.slots] = block.map(fields[block.columns])
         bad = np.flatnonzero(~np.isfinite(s))
         if bad.size:
             raise ModelError(*(self._not_finite(int(k), s[k], fields) for k in bad))
@@ -213,9 +213,7 @@ class Slots:
 
     def _not_finite(self, k: int, value, fields: np.ndarray) -> Problem:
         origins = self.from_fields.origins(k)
-        origins += [
-            c for block in self.blocks if block.first <= k < block.first + len(block.matrix) for c in block.columns
-        ]
+        origins += [c for block in self.blocks if block.slots.start <= k < block.slots.stop for c in block.columns]
         given = ", ".join(f"{self.field_paths[i]} = {fields[i]}" for i in origins)
         given = f" from {given}" if given else ""
         return Problem(
@@ -223,14 +221,19 @@ class Slots:
             self.names[k],
         )
 
-    def jacobian(self, rho: np.ndarray) -> SparseColumns:
+    def jacobian(self, rho: np.ndarray) -> Jacobian:
         """The derivatives s_rho, of shape (slots, independent parameters)."""
-        partials, by_rho, product = self._chain
+        partials, by_rho, products = self._chain
         s_f = partials(self.field_values(rho))
         f_rho = by_rho.values(_numbers(rho, self.from_rho.n_inputs))
-        return product(s_f.values, f_rho)
+        entries, *inner = (
+            product(left.values, f_rho)
+            for product, left in zip(products, (s_f.entries, *(part.inner for part in s_f.behind)), strict=True)
+        )
+        behind = (Behind(part.rows, part.map, x) for part, x in zip(s_f.behind, inner, strict=True))
+        return Jacobian(entries, tuple(behind))
 
-    def field_jacobian(self, rho: np.ndarray) -> SparseColumns:
+    def field_jacobian(self, rho: np.ndarray) -> Jacobian:
         """The derivatives s_f, of shape (slots, fields)."""
         return self._field_partials(self.field_values(rho))
 
@@ -245,26 +248,29 @@ class Slots:
         moving = np.zeros(len(self.field_paths), bool)
         moving[by_rho.rows] = True
         partials = FieldPartials(self, moving)
-        return partials, by_rho, Product(partials.assembly, by_rho.rows, by_rho.columns, self.from_rho.n_inputs)
+        right = by_rho.rows, by_rho.columns, self.from_rho.n_inputs
+        return partials, by_rho, [Product(left, *right) for left in (partials.assembly, *partials.inner)]
 
 
 class FieldPartials:
     """The derivatives of the slots by the chosen fields."""
 
     def __init__(self, slots: Slots, chosen: np.ndarray):
+        self.blocks = slots.blocks
         self.graph_part = slots.from_fields.partials(chosen)
-        rows, columns, constants = [self.graph_part.rows], [self.graph_part.columns], []
+        self.assembly = Assembly(self.graph_part.rows, self.graph_part.columns, (len(slots), len(chosen)))
+        self.inner = []  # of each block: which of the fields it takes are chosen
         for block in slots.blocks:
-            i, j = np.nonzero(block.matrix * chosen[block.columns])
-            rows.append(block.first + i)
-            columns.append(block.columns[j])
-            constants.append(block.matrix[i, j])
-        self.constants = np.concatenate(constants) if constants else np.zeros(0)
-        self.assembly = Assembly(np.concatenate(rows), np.concatenate(columns), (len(slots), len(chosen)))
+            taken = np.flatnonzero(chosen[block.columns])
+            self.inner.append(Assembly(taken, block.columns[taken], (len(block.columns), len(chosen))))
 
-    def __call__(self, fields: np.ndarray) -> SparseColumns:
+    def __call__(self, fields: np.ndarray) -> Jacobian:
         """The derivatives at the values `fields`."""
-        return self.assembly(np.concatenate([self.graph_part.values(fields), self.constants]))
+        behind = (
+            Behind(block.slots, block.map, inner(np.ones(len(inner.order), fields.dtype)))
+            for block, inner in zip(self.blocks, self.inner, strict=True)
+        )
+        return Jacobian(self.assembly(self.graph_part.values(fields)), tuple(behind))
 
 
 def _numbers(rho: np.ndarray, n: int) -> np.ndarray:

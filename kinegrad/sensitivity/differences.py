@@ -126,8 +126,7 @@ def by_differences(
     objectives of all these runs lack of a smooth curve is their noise.
     """
     columns, noise = [], []
-    for j, label in enumerate(labels):
-        k = system.parameters.independent.index(label)
+    for j, k in enumerate(system.parameters.positions(labels)):
         scale = abs(system.rho[k]) or 1.0
         sizes = scale * LARGEST / FACTOR ** np.arange(SIZES)
         ends = []

@@ -6,12 +6,14 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinegrad.errors import DerivativeWarning, KinegradError
+from kinegrad.expressions.maps import Jacobian
 from kinegrad.kernels.products import LINEARISE, PULLBACK, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.start import StartDerivatives
@@ -104,7 +106,8 @@ class Gradient:
         """The same of any (objectives, parameters) array."""
         parameters = self.motion.system.parameters
         bases = dict.fromkeys(label.partition("[")[0] for label in self.wrt if "[" in label)
-        whole = {base for base in bases if set(parameters.expand(base)) <= set(self.wrt)}
+        there = set(self.wrt)
+        whole = {base for base in bases if there.issuperset(parameters.expand(base))}
         out = {}
         for name, values in zip(self.values, matrix.tolist(), strict=True):
             row: dict = {}
@@ -218,16 +221,15 @@ def gradient(
             guess=motion.q[0],
         )
     extra = 0.0 if run is not motion else motion.cpu_s
-    ds = system.directions(labels)
+    s_rho = system.derivatives(labels)
     course: list[tuple[float, np.ndarray]] | None = [] if history else None
     if method == "direct":
-        matrix, by_slot = _direct(run, ds, progress, course), None
+        matrix, by_slot = _direct(run, system.directions(labels), progress, course), None
     else:
-        wanted = None if every_slot else ds.any(axis=0)
-        by_slot = _adjoint(run, wanted, progress)
-        matrix = by_slot @ ds.T
+        by_slot = _adjoint(run, None if every_slot else s_rho.moved(), progress)
+        matrix = s_rho.pull(by_slot)
     check_finite(system, labels, matrix, by_slot if every_slot else None)
-    no_meaning, slots = _without_meaning(run, labels, ds)
+    no_meaning, slots = _without_meaning(run, labels, s_rho)
     return Gradient(
         method=method, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
         cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot if every_slot else None,
@@ -261,16 +263,16 @@ def require_memory(steps: int, scheme) -> None:
     require((steps + 1) * state_size(scheme.row_size), what, "simulate a shorter time, or in larger steps")
 
 
-def _without_meaning(run: Motion, labels: Sequence[str], ds: np.ndarray) -> tuple[dict[str, float], np.ndarray]:
+def _without_meaning(run: Motion, labels: Sequence[str], s_rho: Jacobian) -> tuple[dict[str, float], np.ndarray]:
     """Parameters by which there is no derivative, with the time that tells why, and the same by slot (SEN-1), with warnings."""
-    times, slots, passed = times_without_meaning(run, ds)
+    times, slots, passed = times_without_meaning(run, s_rho)
     if passed and run.formulation.type == "matrix-r":
         sentence = (
             f"The motion passes a singular position at t = {passed[0]:.6g} s, near which the independent coordinates of "
             "matrix-r keep half of their digits: its derivatives may be good to three digits only; use ali3p or index1."
         )
         warnings.warn(sentence, DerivativeWarning, stacklevel=CALLER)
-    no_meaning = {label: float(t) for label, t in zip(labels, times, strict=True) if not np.isnan(t)}
+    no_meaning = {labels[k]: float(times[k]) for k in np.flatnonzero(~np.isnan(times))}
     if no_meaning:
         names, t = ", ".join(map(repr, no_meaning)), min(no_meaning.values())
         sentence = (
@@ -291,11 +293,12 @@ def labels_of(system, wrt: Sequence[str] | None, none_is_fine: bool = False) -> 
     names = list(system.model.design) if wrt is None else list(wrt)
     if not names and not none_is_fine:
         raise KinegradError("No parameters to differentiate by: name them (wrt, --wrt), or list them under design.")
-    labels = [label for name in names for label in system.parameters.expand(name)]
-    derived = [label for label in labels if label not in system.parameters.independent]
-    if derived:
-        raise KinegradError(f"{derived[0]!r} is derived from other parameters; differentiate by those.")
-    return tuple(labels)
+    labels = tuple(chain.from_iterable(map(system.parameters.expand, names)))
+    derived = frozenset(system.parameters.derived)
+    if not derived.isdisjoint(labels):
+        first = next(label for label in labels if label in derived)
+        raise KinegradError(f"{first!r} is derived from other parameters; differentiate by those.")
+    return labels
 
 
 #: options whose value does not show in a gradient: it is that of converged iterations and of the steps that were accepted
@@ -311,7 +314,7 @@ def check_held(system, labels: Sequence[str], times: dict, formulation, integrat
         held |= {f"simulation.{kind}.{name}": getattr(element, name) for name in names}
     for path, value in held.items():
         behind = system.parameters.behind(value)
-        moved = [label for label in labels if label in behind]
+        moved = [label for label in labels if label in behind] if behind else []
         if moved:
             name = path.rpartition(".")[2]
             option = f"give --{name.replace('_', '-')} ({name}=... in Python)" if name in times else "write it"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.expressions.maps import Jacobian
 from kinegrad.kernels.products import LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.singular import Measure
 from kinegrad.motion import Motion
@@ -77,16 +78,16 @@ class Passages:
         return out
 
 
-def times_without_meaning(motion: Motion, ds: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[float]]:
-    """Times of the first position that the motion would not pass with other values, NaN where there is none: for the directions
-    ds (p, slots), and for each slot (SEN-1); and the times of all singular positions."""
-    slots, directions = np.full(len(motion.s), np.nan), np.full(len(ds), np.nan)
+def times_without_meaning(motion: Motion, s_rho: Jacobian) -> tuple[np.ndarray, np.ndarray, list[float]]:
+    """Times of the first position that the motion would not pass with other values, NaN where there is none: for the p columns
+    of `s_rho` (slots, p), and for each slot (SEN-1); and the times of all singular positions."""
+    slots, parameters = np.full(len(motion.s), np.nan), np.full(s_rho.shape[1], np.nan)
     told = motion.scheme.singular_states(motion)
     if motion.system.m == 0 or (told is not None and not len(told)):
-        return directions, slots, []
+        return parameters, slots, []
     passages = Passages(motion, motion.system.workspace(s=motion.s))
+    largest = s_rho.largest() if passages.found else None
     for t, change, rounding in passages.changes():
         slots[np.isnan(slots) & (np.abs(change) > rounding)] = t
-        if len(ds):
-            directions[np.isnan(directions) & (np.abs(ds @ change) > rounding * np.abs(ds).max(axis=1))] = t
-    return directions, slots, [t for t, *_ in passages.found]
+        parameters[np.isnan(parameters) & (np.abs(s_rho.pull(change)) > rounding * largest)] = t
+    return parameters, slots, [t for t, *_ in passages.found]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from kinegrad.errors import KinegradError
+from kinegrad.expressions.maps import Jacobian
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.start import refined
 from kinegrad.quiet import without_warnings
@@ -38,18 +39,19 @@ def gradient(
         raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
     labels = labels_of(system, wrt, every_slot)
     clock = time.thread_time()
-    ds = system.directions(labels)
+    s_rho = system.derivatives(labels)
     try:
-        at = _Linearised(found, ds if method == "direct" else None, None if every_slot else ds.any(axis=0))
+        ds = system.directions(labels) if method == "direct" else None
+        at = _Linearised(found, ds, None if every_slot else s_rho.moved())
         at.refuse_dependent_objectives()
         pushed = at.pushed() if found.free else None
         if pushed is not None:
-            _refuse_pushing(found, at, pushed, labels, ds)
+            _refuse_pushing(found, at, pushed, labels, s_rho)
         if method == "direct":
             matrix, by_slot = at.direct(), None
         else:
             by_slot = at.adjoint()
-            matrix = by_slot @ ds.T
+            matrix = s_rho.pull(by_slot)
     except np.linalg.LinAlgError:
         raise KinegradError("The stiffness at the equilibrium is singular, so it has no derivative.") from None
     check_finite(system, labels, matrix, None)
@@ -78,8 +80,7 @@ class EquilibriumGradient(Gradient):
             return numbers
         system = self.motion.system
         J = system.slots.field_jacobian(system.rho)
-        sizes = replace(J, values=np.abs(J.values)).pull(self.pushed[1])
-        none = _counts(J.pull(self.pushed[0]), sizes).any(axis=0)
+        none = _counts(J.pull(self.pushed[0]), J.pull_sizes(self.pushed[1])).any(axis=0)
         return {
             name: {path: np.nan if missing else x for (path, x), missing in zip(row.items(), none, strict=True)}
             for name, row in numbers.items()
@@ -96,9 +97,9 @@ def _counts(push: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return np.abs(push) > INDEPENDENT * scale
 
 
-def _refuse_pushing(found: Equilibrium, at: _Linearised, pushed, labels: Sequence[str], ds: np.ndarray) -> None:
+def _refuse_pushing(found: Equilibrium, at: _Linearised, pushed, labels: Sequence[str], s_rho: Jacobian) -> None:
     """Raise where a parameter pushes along a direction that nothing holds."""
-    push, scale = pushed[0] @ ds.T, pushed[1] @ np.abs(ds).T
+    push, scale = s_rho.pull(pushed[0]), s_rho.pull_sizes(pushed[1])
     for k in np.flatnonzero(_counts(push, scale).any(axis=0))[:1]:
         raise KinegradError(
             f"Parameter {labels[k]!r} pushes along {named(found.system, at.stiffness.pushes @ push[:, k])}, which nothing "

@@ -106,7 +106,7 @@ def of_slots(system, fields, options):
     slots = system.slots
     s = slots.from_fields(fields)
     for block in slots.blocks:
-        s[block.slots] = block.matrix @ fields[block.columns]
+        s[block.slots] = block.map(fields[block.columns])
     return np.array(list(kg.simulate(system, s=s, **options).objectives.values()))
 
 
