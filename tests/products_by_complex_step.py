@@ -47,9 +47,9 @@ class Case(NamedTuple):
     t: float
 
 
-def random_case(model, seed=7, near_start=False, **options) -> Case:
+def random_case(model, seed=7, near_start=False, lower=joint, **options) -> Case:
     """The model at random values, or near the poses of its bodies, with a direction for each independent parameter."""
-    system = joint(model, **options)
+    system = lower(model, **options)
     rng = np.random.default_rng(seed)
     n, r = system.n, system.m + len(system.freedoms)
     state = {name: rng.normal(size=n) for name in VECTORS} | {name: rng.normal(size=r) for name in ROW_VECTORS}
