@@ -7,6 +7,7 @@ from products_by_complex_step import (
     PRODUCTS,
     Case,
     H,
+    by_slots,
     close,
     evaluated,
     forces_are_of_the_potential,
@@ -26,7 +27,7 @@ def case(request) -> Case:
     return random_case(getattr(bushing_models, request.param)(), 11, near_start=True)
 
 
-@pytest.mark.parametrize("check", (*PRODUCTS, forces_are_of_the_potential), ids=name_of)
+@pytest.mark.parametrize("check", (*PRODUCTS, by_slots, forces_are_of_the_potential), ids=name_of)
 def test_products(case, check):
     check(case)
 
