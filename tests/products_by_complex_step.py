@@ -39,9 +39,10 @@ ADJOINTS = {"mu": "R", "eta_v": "Nv", "eta_a": "Na", "yp": "Phi", "yv": "Phid", 
 
 
 class Case(NamedTuple):
-    """A system, a state, directions in the slots, and a time."""
+    """A system, values of its slots, a state, directions in the slots, and a time."""
 
     system: System
+    s: np.ndarray
     state: dict[str, np.ndarray]
     ds: np.ndarray
     t: float
@@ -57,7 +58,7 @@ def random_case(model, seed=7, near_start=False, lower=joint, **options) -> Case
         state["q"] = system.set.guess(system, system.s) + 0.3 * rng.normal(size=n)
     for name in ROW_VECTORS:
         state[name][system.m :] = 0.0
-    return Case(system, state, system.directions(system.parameters.independent), 0.37)
+    return Case(system, system.s, state, system.directions(system.parameters.independent), 0.37)
 
 
 # --- what is differentiated, and what claims to be the derivative ---
@@ -65,7 +66,7 @@ def random_case(model, seed=7, near_start=False, lower=joint, **options) -> Case
 
 def evaluated(case: Case, s=None, t=None, **moved):
     """A workspace after EVALUATE with all rows, of complex numbers; `moved` are other values of the state."""
-    work = case.system.workspace(s=np.asarray(case.system.s if s is None else s, complex))
+    work = case.system.workspace(s=np.asarray(case.s if s is None else s, complex))
     state = case.state | moved
     for name in ("q", "v", "vp", "ap"):
         work[name][:] = state[name]
@@ -143,12 +144,12 @@ def by_velocities_and_accelerations(case: Case):
 
 def by_directions(case: Case):
     work, n = linearised(case), case.system.n
-    found = [products(case, case.system.s + H * 1j * d) for d in case.ds]
+    found = [products(case, case.s + H * 1j * d) for d in case.ds]
     for name, array in NAMES.items():
         close(work[array][:, n:], np.array([x[name].imag / H for x in found]).T, name)
 
 
-def pulled_back(case: Case, seed: int, weight: float = 0.0, objective: int = 0):
+def pulled_back(case: Case, seed: int, weight: float, objective: int):
     """A workspace after PULLBACK with random adjoints."""
     work, rng = linearised(case, directions=False), np.random.default_rng(seed)
     for name in ADJOINTS:
@@ -159,33 +160,35 @@ def pulled_back(case: Case, seed: int, weight: float = 0.0, objective: int = 0):
     return work
 
 
+def weighed(work, values: dict[str, np.ndarray], objective: int):
+    """What PULLBACK differentiates: the products of adjoints and values, and the objective, if there is one, by its weight."""
+    total = sum(work[a] @ values[b] for a, b in ADJOINTS.items())
+    return total if objective < 0 else total + work["par"][WEIGHT] * values["g"][objective]
+
+
 def by_slots(case: Case):
     """psi_s of PULLBACK, except for single components of unit vectors and rotations, whose length kernels take as given."""
     system, objective = case.system, len(case.system.objectives) - 1
     work = pulled_back(case, 3, 0.7, max(objective, 0))
     names, found, expected = system.slots.names, {}, {}
-    for k in range(9, len(system.s)):
+    for k in range(9, len(case.s)):
         if names[k].startswith("axis ") or "frame" in names[k] or ".axis." in names[k] or ".axes[" in names[k]:
             continue
-        s = system.s.astype(complex)
+        s = case.s.astype(complex)
         s[k] += H * 1j
-        x = products(case, s)
-        total = sum(work[a] @ x[b] for a, b in ADJOINTS.items())
-        if objective >= 0:
-            total = total + 0.7 * x["g"][objective]
-        found[names[k]], expected[names[k]] = work["psi_s"][max(objective, 0), k], total.imag / H
+        found[names[k]] = work["psi_s"][max(objective, 0), k]
+        expected[names[k]] = weighed(work, products(case, s), objective).imag / H
     assert_each(found, expected)
 
 
 def by_every_number(case: Case):
     """psi_s chained through normalised axes and frames: the gradient by all fields of the model."""
-    system = case.system
-    work = pulled_back(case, 4)
+    system, objective = case.system, len(case.system.objectives) - 1
+    work = pulled_back(case, 4, 0.7, max(objective, 0))
     J = system.slots.field_jacobian(system.rho).dense()
-    found, expected = work["psi_s"][0] @ J, np.empty(J.shape[1])
+    found, expected = work["psi_s"][max(objective, 0)] @ J, np.empty(J.shape[1])
     for k in range(J.shape[1]):
-        x = products(case, system.s + H * 1j * J[:, k])
-        expected[k] = sum(work[a] @ x[b] for a, b in ADJOINTS.items()).imag / H
+        expected[k] = weighed(work, products(case, case.s + H * 1j * J[:, k]), objective).imag / H
     paths = system.slots.field_paths
     assert_each(dict(zip(paths, found, strict=True)), dict(zip(paths, expected, strict=True)))
 
@@ -260,7 +263,7 @@ def tangent(case: Case, wk=0.7, wc=0.4) -> np.ndarray:
     return K + np.tril(K, -1).T
 
 
-PRODUCTS = (by_coordinates, by_velocities_and_accelerations, by_directions, by_slots, by_every_number)
+PRODUCTS = (by_coordinates, by_velocities_and_accelerations, by_directions, by_every_number)
 ROWS = (*PRODUCTS, rows_are_derivatives)
 ENERGIES = (forces_are_of_the_potential, energy_changes_by_power)
 

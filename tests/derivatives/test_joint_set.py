@@ -2,7 +2,7 @@
 
 import pytest
 from mechanisms import CLOSED, closed, tree
-from products_by_complex_step import PRODUCTS, name_of, random_case, uncompiled
+from products_by_complex_step import PRODUCTS, by_slots, name_of, random_case, uncompiled
 
 pytestmark = uncompiled
 
@@ -13,6 +13,6 @@ def case(request):
     return random_case(tree() if request.param == "tree" else closed(request.param))
 
 
-@pytest.mark.parametrize("check", PRODUCTS, ids=name_of)
+@pytest.mark.parametrize("check", (*PRODUCTS, by_slots), ids=name_of)
 def test_products(case, check):
     check(case)

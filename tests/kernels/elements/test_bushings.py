@@ -3,10 +3,12 @@
 import bushing_models
 import numpy as np
 import pytest
+from helpers import assert_close
 from products_by_complex_step import (
     PRODUCTS,
     Case,
     H,
+    by_slots,
     close,
     evaluated,
     forces_are_of_the_potential,
@@ -16,6 +18,7 @@ from products_by_complex_step import (
     uncompiled,
 )
 
+from kinegrad.kernels.elements.bushings import NEAR, stretch
 from kinegrad.model.model import Model
 
 pytestmark = uncompiled
@@ -26,7 +29,7 @@ def case(request) -> Case:
     return random_case(getattr(bushing_models, request.param)(), 11, near_start=True)
 
 
-@pytest.mark.parametrize("check", (*PRODUCTS, forces_are_of_the_potential), ids=name_of)
+@pytest.mark.parametrize("check", (*PRODUCTS, by_slots, forces_are_of_the_potential), ids=name_of)
 def test_products(case, check):
     check(case)
 
@@ -55,3 +58,19 @@ def test_tangent():
         for name in ("q", "v")
     )
     close(tangent(case, 0.7, 0.4), 0.7 * f_q + 0.4 * f_v, "K")
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-3, 0.3, 0.63, 0.65, 1.2, 2.0, 2.9])
+def test_stretch(angle):
+    """G = φ/(2 sin φ) of τ = 1 + 2 cos φ with its derivatives, by the series near zero and by the formula beyond."""
+    t = 1.0 + 2.0 * np.cos(angle)
+    G, G1, G2 = stretch(t)
+    assert_close(G, 0.5 * angle / np.sin(angle) if angle else 0.5, 1e-14)
+    assert_close(stretch(t + H * 1j)[0].imag / H, G1, 1e-13)
+    assert_close(stretch(t + H * 1j)[1].imag / H, G2, 1e-12)
+
+
+def test_stretch_is_smooth_where_the_series_ends():
+    """G, G' and G'' by both ways."""
+    t = 3.0 - 4.0 * NEAR
+    assert_close(stretch(t + 1e-14), stretch(t - 1e-14), 1e-12)

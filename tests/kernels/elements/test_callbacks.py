@@ -37,16 +37,16 @@ def by_functions():
     model.forces["motor"] = kg.Torque(
         acts_on="j.angle1",
         value=kg.law(
-            lambda angle, rate, t, k: -k * angle - 0.1 * rate**3 + 0.2 * np.sin(3.0 * t),
-            ["j.angle1", "j.angle2.velocity", "t"],
+            lambda half, rate, t, k: -2.0 * k * half - 0.1 * (rate - 1.5) ** 3 + 0.2 * np.sin(3.0 * t),
+            ["0.5*j.angle1", "j.angle2.velocity + 1.5", "t"],  # expressions, with constants of their own
             ["k"],
         ),
     )
     model.forces["drag"] = kg.Force(
         at="a.q",
         value=kg.law(
-            lambda vx, vy, z, t, k, c, L: (-c * vx, k * vy * z, 0.1 * L * np.cos(t)),
-            ["a.q.velocity.x", "a.q.velocity.y", "a.q.position.z", "t"],
+            lambda vx, vy, z, t, k, c, L: (-c * vx, k * vy * z / 3.0, 0.1 * L * np.cos(t)),
+            ["a.q.velocity.x", "a.q.velocity.y", "3*a.q.position.z", "t"],
             ["k", "c", "L"],
         ),
     )

@@ -9,7 +9,7 @@ from switching_models import FOUR_BAR_WRT, PENDULUM_WRT, four_bar, pendulum, poi
 from whole_runs import TO_ROUNDING, Case, H
 
 from kinegrad.errors import IterationWarning
-from kinegrad.kernels.products import BIAS, EVALUATE, TIME
+from kinegrad.kernels.products import BIAS, EVALUATE, OBSERVE, TIME
 from kinegrad.sensitivity.gradient import gradient, labels_of
 
 MODELS = {
@@ -85,6 +85,30 @@ def assert_newmark(motion, beta, gamma, tolerance=1e-13):
         q, v, a, b = motion.q[k], motion.qd[k], motion.qdd[k], motion.qdd[k + 1]
         assert_close(motion.q[k + 1], q + h * v + h * h * ((0.5 - beta) * a + beta * b), tolerance)
         assert_close(motion.qd[k + 1], v + h * ((1.0 - gamma) * a + gamma * b), tolerance)
+
+
+def observed(system, q, v, a, t):
+    """g of all objectives."""
+    work = system.workspace()
+    work["q"][:], work["v"][:], work["vp"][:], work["ap"][:], work["par"][TIME] = q, v, v, a, t
+    work.call(EVALUATE)
+    work.call(OBSERVE)
+    return work["g"].copy()
+
+
+def assert_objectives(motion, integrals):
+    """Those that are integrals have these values, and the others that of the end."""
+    end = observed(motion.system, motion.q[-1], motion.qd[-1], motion.qdd[-1], motion.t[-1])
+    is_final = [motion.system.model.objectives[name].final is not None for name in motion.objectives]
+    assert 0 < sum(is_final) < len(is_final)
+    assert_close(list(motion.objectives.values()), np.where(is_final, end, integrals), 1e-11)
+
+
+def assert_trapezoidal_objectives(motion):
+    """Integrals by the trapezoidal rule."""
+    states = zip(motion.q, motion.qd, motion.qdd, motion.t, strict=True)
+    g = np.array([observed(motion.system, *state) for state in states])
+    assert_objectives(motion, np.sum(0.5 * motion.hs[:, None] * (g[1:] + g[:-1]), axis=0))
 
 
 def runge_kutta_4(rate, y, t, h):

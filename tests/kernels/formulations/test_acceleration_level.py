@@ -7,7 +7,17 @@ from helpers import assert_close
 from kinegrad.kernels.formulations.runge_kutta import RK4
 from kinegrad.model.simulation import Index1, Newmark, Penalty, RungeKutta4
 
-from .short_runs import accelerations, assert_motion, assert_newmark, at_state, runge_kutta_4, short_run
+from .short_runs import (
+    accelerations,
+    assert_motion,
+    assert_newmark,
+    assert_objectives,
+    assert_trapezoidal_objectives,
+    at_state,
+    observed,
+    runge_kutta_4,
+    short_run,
+)
 
 FREQUENCY, RATIO, PENALTY = 15.0, 0.8, 1e6
 STABILISED = {"stiffness": FREQUENCY**2, "damping": 2.0 * RATIO * FREQUENCY}
@@ -27,13 +37,19 @@ def test_runge_kutta(name, model):
     assert RK4.stages == 4
 
     def rate(y, t):
-        return np.concatenate([y[n:], accelerations(system, y[:n], y[n:], t, compliance=compliance, **STABILISED)])
+        """Of q, v and the integrals of objectives."""
+        q, v = y[:n], y[n : 2 * n]
+        a = accelerations(system, q, v, t, compliance=compliance, **STABILISED)
+        return np.concatenate([v, a, observed(system, q, v, a, t)])
 
+    integrals = np.zeros(len(motion.objectives))
     for k, h in enumerate(motion.hs):
-        y = runge_kutta_4(rate, np.concatenate([motion.q[k], motion.qd[k]]), motion.t[k], h)
+        y = runge_kutta_4(rate, np.concatenate([motion.q[k], motion.qd[k], integrals]), motion.t[k], h)
         assert_close(motion.q[k + 1], y[:n], 1e-11)
-        assert_close(motion.qd[k + 1], y[n:], 1e-11)
-        assert_close(motion.qdd[k + 1], rate(y, motion.t[k + 1])[n:], 1e-9)
+        assert_close(motion.qd[k + 1], y[n : 2 * n], 1e-11)
+        assert_close(motion.qdd[k + 1], rate(y, motion.t[k + 1])[n : 2 * n], 1e-9)
+        integrals = y[2 * n :]
+    assert_objectives(motion, integrals)
     assert_motion(motion)
 
 
@@ -46,6 +62,7 @@ def test_newmark(name, model):
     motion = case.run(case.system(), 1e-14, 40)
     m = motion.system.m
     assert_newmark(motion, 0.3025, 0.6)
+    assert_trapezoidal_objectives(motion)
     assert_motion(motion, tolerance=1e-10)
     for k in range(1, len(motion.t)):
         work, v, a = at_state(motion, k), motion.qd[k], motion.qdd[k]

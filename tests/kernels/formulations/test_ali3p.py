@@ -8,7 +8,7 @@ from products_by_complex_step import uncompiled
 from kinegrad.kernels.formulations.ali3p import PROJECTED_A, PROJECTED_V
 from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha, Newmark
 
-from .short_runs import assert_constraints, assert_gradients, assert_motion, short_run
+from .short_runs import assert_constraints, assert_gradients, assert_motion, assert_trapezoidal_objectives, short_run
 
 EXACT = ALI3P(penalty=1e8, projection_method="augmented-lagrangian")
 RUNS = {
@@ -45,6 +45,7 @@ def test_steps(name):
     assert np.array_equal(vp, motion.qd)
     assert np.array_equal(ap, motion.qdd)
     assert_constraints(motion, tolerance=1e-11)
+    assert_trapezoidal_objectives(motion)
     assert_motion(motion, a, lam, tolerance=1e-10, v=v)  # positions to 1e-14, accelerations to that over βh²
     for k, h in enumerate(motion.hs):
         assert_close(motion.q[k + 1], motion.q[k] + h * vp[k] + 0.25 * h * h * (ap[k] + a[k + 1]))

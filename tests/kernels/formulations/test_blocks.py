@@ -19,7 +19,8 @@ from kinegrad.kernels.formulations.blocks import (
 from kinegrad.kernels.jit import entry
 from kinegrad.kernels.linalg import put4
 
-ROWS, N, P = 5, 3, 6  # the second block of directions is not full
+ROWS, N = 5, 3
+DIRECTIONS = [5, 6, 7, 8]  # the second block has one to four of them
 
 
 @entry
@@ -54,9 +55,10 @@ def columns(A, k):
     return np.hstack([A, np.zeros((len(A), 4))])[:, k : k + 4]
 
 
+@pytest.mark.parametrize("p", DIRECTIONS)
 @pytest.mark.parametrize("block", [0, 1])
-def test_products(rng, block):
-    A, X, Y = rng.normal(size=(ROWS, N + P)), rng.normal(size=(N, 4)), rng.normal(size=(ROWS, 4))
+def test_products(rng, block, p):
+    A, X, Y = rng.normal(size=(ROWS, N + p)), rng.normal(size=(N, 4)), rng.normal(size=(ROWS, 4))
     start = [rng.normal(size=(size, 4)) for size in (ROWS, ROWS, N, N, ROWS)]
     right, less, shifted, transposed, taken = (x.copy() for x in start)
     k, f = N + 4 * block, 0.7
@@ -68,16 +70,17 @@ def test_products(rng, block):
     assert_close(transposed, start[3] + f * A[:, :N].T @ Y, 1e-14)
 
 
-def test_objectives_and_their_transpose(rng):
+@pytest.mark.parametrize("p", DIRECTIONS)
+def test_objectives_and_their_transpose(rng, p):
     """weight (g_q q' + g_v v' + g_a a' + g_s) of four directions; derivatives of four objectives by q, v, a."""
     no, block = 6, 1
-    g_z, g_v, g_a = rng.normal(size=(no, N + P)), rng.normal(size=(no, N)), rng.normal(size=(no, N))
+    g_z, g_v, g_a = rng.normal(size=(no, N + p)), rng.normal(size=(no, N)), rng.normal(size=(no, N))
     Q, V, A, weights = *rng.normal(size=(3, N, 4)), rng.normal(size=no)
-    grad, back = rng.normal(size=(no, P)), np.ones((3, N, 4))
+    grad, back = rng.normal(size=(no, p)), np.ones((3, N, 4))
     before = grad.copy()
-    objectives4(g_z, g_v, g_a, N + 4 * block, Q, V, A, weights, P, grad, 4, 2, *back)
+    objectives4(g_z, g_v, g_a, N + 4 * block, Q, V, A, weights, p, grad, 4, 2, *back)
     change = weights[:, None] * (g_z[:, :N] @ Q + g_v @ V + g_a @ A + columns(g_z, N + 4 * block))
-    before[:, 4 * block :] += change[:, : P - 4 * block]
+    before[:, 4 * block :] += change[:, : p - 4 * block]
     assert_close(grad, before, 1e-14)
     for found, g in zip(back, (g_z[:, :N], g_v, g_a), strict=True):
         assert_close(found[:, :2], (weights[:, None] * g)[4:6].T, 1e-14)
@@ -104,7 +107,7 @@ def test_quadrature(after):
 @uncompiled
 def test_complex_numbers_pass(rng):
     """The product with a complex matrix has the derivative of the product."""
-    A, dA, X = rng.normal(size=(ROWS, N + P)), rng.normal(size=(ROWS, N + P)), rng.normal(size=(N, 4)) + 0j
+    A, dA, X = rng.normal(size=(ROWS, N + 4)), rng.normal(size=(ROWS, N + 4)), rng.normal(size=(N, 4)) + 0j
     out = np.zeros((ROWS, 4), complex)
     right4(A + 1e-30j * dA, ROWS, N, N, X, 1.0, out)
     assert_close(out.imag / 1e-30, -(dA[:, :N] @ X.real + columns(dA, N)), 1e-14)

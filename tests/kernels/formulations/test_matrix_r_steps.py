@@ -8,7 +8,16 @@ from kinegrad.kernels.formulations.matrix_r import SELECTED
 from kinegrad.kernels.products import POSITION, TIME
 from kinegrad.model.simulation import MatrixR, Newmark, RungeKutta4
 
-from .short_runs import accelerations, assert_constraints, assert_motion, runge_kutta_4, short_run
+from .short_runs import (
+    accelerations,
+    assert_constraints,
+    assert_motion,
+    assert_objectives,
+    assert_trapezoidal_objectives,
+    observed,
+    runge_kutta_4,
+    short_run,
+)
 
 
 def run(model, integrator, steps=3, **options):
@@ -34,6 +43,7 @@ def test_states(model, integrator):
 def test_newmark_of_the_independent_coordinate():
     motion = run("four-bar", Newmark(beta=0.3025, gamma=0.6), reselect_below=0.0)
     k = independent(motion)
+    assert_trapezoidal_objectives(motion)
     for i, h in enumerate(motion.hs):
         q, v, (a, b) = motion.q[i, k], motion.qd[i, k], motion.qdd[i : i + 2, k]
         assert_close(motion.q[i + 1, k], q + h * v + h * h * (0.1975 * a + 0.3025 * b))
@@ -57,14 +67,19 @@ def test_runge_kutta_of_the_independent_coordinate():
     motion = run("four-bar", RungeKutta4(), reselect_below=0.0)
     system, k = motion.system, independent(motion)
 
+    integrals = np.zeros(len(motion.objectives))
     for i, h in enumerate(motion.hs):
 
         def rate(y, t, i=i):
-            q, v = closed(system, motion.q[i], k, *y, t)
-            return np.array([y[1], accelerations(system, q, v, t)[k]])
+            """Of z, its rate and the integrals of objectives."""
+            q, v = closed(system, motion.q[i], k, *y[:2], t)
+            a = accelerations(system, q, v, t)
+            return np.array([y[1], a[k], *observed(system, q, v, a, t)])
 
-        y = runge_kutta_4(rate, np.array([motion.q[i, k], motion.qd[i, k]]), motion.t[i], h)
-        assert_close([motion.q[i + 1, k], motion.qd[i + 1, k]], y, 1e-11)
+        y = runge_kutta_4(rate, np.array([motion.q[i, k], motion.qd[i, k], *integrals]), motion.t[i], h)
+        assert_close([motion.q[i + 1, k], motion.qd[i + 1, k]], y[:2], 1e-11)
+        integrals = y[2:]
+    assert_objectives(motion, integrals)
 
 
 def test_a_change_of_coordinates_is_flagged():

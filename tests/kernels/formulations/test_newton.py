@@ -47,6 +47,8 @@ NOISE = [1e-2, 1e-7, 1e-10, 1e-10, 1.1e-10]
         (is_settled, SLOW, SHARP, next(k for k, e in enumerate(SLOW) if e < SHARP) + 1),  # shrinking is no rounding yet
         (is_converged, NOISE, SHARP, 4),  # changes that no longer shrink are rounding
         (is_settled, NOISE, SHARP, 4),
+        (is_converged, [1e-14, 6e-15], SHARP, 2),  # of the size of rounding: enough that they shrink by less than half
+        (is_converged, [1e-14, 4e-15, 3e-15], SHARP, 3),
         (is_converged, [1.0] * 20, LOOSE, None),  # but not large ones
         (is_converged, [1.0] * 20, SHARP, None),
         (is_settled, [1.0] * 20, SHARP, None),

@@ -6,7 +6,7 @@ from helpers import assert_close
 
 from kinegrad.model.simulation import HHT, Newmark, Recursive
 
-from .short_runs import accelerations, assert_motion, assert_newmark, short_run
+from .short_runs import accelerations, assert_motion, assert_newmark, assert_trapezoidal_objectives, short_run
 
 FREQUENCY, RATIO = 15.0, 0.8
 FORMULATION = Recursive(frequency=FREQUENCY, damping=RATIO)
@@ -23,6 +23,7 @@ def test_steps(model, integrator):
     """a is that of the stabilised equations at the end of the step."""
     motion = run(model, integrator)
     assert_motion(motion)
+    assert_trapezoidal_objectives(motion)
     for k in range(1, len(motion.t)):
         a = accelerations(
             motion.system, motion.q[k], motion.qd[k], motion.t[k], FREQUENCY**2, 2.0 * RATIO * FREQUENCY
