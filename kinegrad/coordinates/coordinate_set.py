@@ -51,10 +51,14 @@ class CoordinateSet(ABC):
         The seven functions of `kinegrad.kernels.products`.
     layout : Layout
         The arrays of its contexts.
+    linked : tuple of str
+        The arrays that `link` writes to, and to nothing else: what it wrote is then kept for the next workspace. Empty: `link` is
+        called for each.
     """
 
     kind: ClassVar[str]
     option_names: ClassVar[tuple[str, ...]]
+    linked: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     @abstractmethod
