@@ -52,8 +52,7 @@ class CoordinateSet(ABC):
     layout : Layout
         The arrays of its contexts.
     linked : tuple of str
-        The arrays that `link` writes to, and to nothing else: what it wrote is then kept for the next workspace. Empty: `link` is
-        called for each.
+        The arrays that `link` writes to, if it writes to nothing else: what it wrote is then kept for the next workspace.
     """
 
     kind: ClassVar[str]

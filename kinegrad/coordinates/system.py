@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
+from kinegrad.expressions.maps import Jacobian
 from kinegrad.laws import Calls
 from kinegrad.memory import require
-from kinegrad.expressions.maps import Jacobian
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
 from kinegrad.recipes import sealed
