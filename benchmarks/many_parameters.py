@@ -2,9 +2,9 @@
 
 Two arms, the first driven by a torque that is a spline in time; its ordinates are the parameters. Each number of ordinates is
 measured in a process of its own: lowering, setting all ordinates, a simulation, the first and a later gradient by the discrete
-adjoint (least of the repeats), a round of all three, what NumPy and Python held at most (in a second process, since watching takes
-time), and the peak of the process as a whole. Below stands the floor: a pendulum with ten steps, where what surrounds the kernels
-counts.
+adjoint (least of the repeats), a round of all three, what NumPy and Python held at most (in a second process, since watching
+takes time), and the peak of the process as a whole. Below stands the floor: a pendulum with ten steps, where what surrounds the
+kernels counts.
 """
 
 from __future__ import annotations

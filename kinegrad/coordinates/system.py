@@ -151,12 +151,14 @@ class System:
         """The coordinate that a degree of freedom is, if it is one."""
         return self.number_of.get(freedom.name)
 
-    @cached_property
+    @property
     def s(self) -> np.ndarray:
-        """Values of the slots."""
-        s = self.slots.values(self.rho)
-        s.setflags(write=False)
-        return s
+        """Values of the slots, in an array of the caller's own."""
+        return self._s.copy()
+
+    @cached_property
+    def _s(self) -> np.ndarray:
+        return self.slots.values(self.rho)
 
     @cached_property
     def s_rho(self) -> Jacobian:
@@ -209,7 +211,7 @@ class System:
         wanted : (slots,) array of bool, optional
             Slots that PULLBACK has to serve; all by default.
         """
-        return Workspace(self, self.s if s is None else s, ds, every_marker, wanted)
+        return Workspace(self, self._s if s is None else s, ds, every_marker, wanted)
 
 
 def lowered_again(model, kind: type[CoordinateSet], options: dict, rho: np.ndarray) -> System:
