@@ -52,10 +52,13 @@ class CoordinateSet(ABC):
         The seven functions of `kinegrad.kernels.products`.
     layout : Layout
         The arrays of its contexts.
+    linked : tuple of str
+        The arrays that `link` writes to, if it writes to nothing else: what it wrote is then kept for the next workspace.
     """
 
     kind: ClassVar[str]
     option_names: ClassVar[tuple[str, ...]]
+    linked: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     @abstractmethod

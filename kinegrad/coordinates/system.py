@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
+from kinegrad.expressions.maps import Jacobian
 from kinegrad.laws import Calls
 from kinegrad.memory import require
-from kinegrad.expressions.maps import Jacobian
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
 from kinegrad.recipes import sealed
@@ -159,12 +159,14 @@ class System:
         """The coordinate that a degree of freedom is, if it is one."""
         return self.number_of.get(freedom.name)
 
-    @cached_property
+    @property
     def s(self) -> np.ndarray:
-        """Values of the slots."""
-        s = self.slots.values(self.rho)
-        s.setflags(write=False)
-        return s
+        """Values of the slots, in an array of the caller's own."""
+        return self._s.copy()
+
+    @cached_property
+    def _s(self) -> np.ndarray:
+        return self.slots.values(self.rho)
 
     @cached_property
     def s_rho(self) -> Jacobian:
@@ -217,12 +219,27 @@ class System:
         wanted : (slots,) array of bool, optional
             Slots that PULLBACK has to serve; all by default.
         """
-        return Workspace(self, self.s if s is None else s, ds, every_marker, wanted)
+        return Workspace(self, self._s if s is None else s, ds, every_marker, wanted)
 
 
 def lowered_again(model, kind: type[CoordinateSet], options: dict, rho: np.ndarray) -> System:
     """A system from its recipe: the same tables, and the same values of parameters."""
     return kind.lower(model, None, **options).with_parameters(rho)
+
+
+@dataclass
+class Pattern:
+    """What workspaces with the same pattern of directions and wanted slots have in common.
+
+    Attributes
+    ----------
+    slab : Slab
+    links : pair of frozenset and dict
+        Numbers of functions, and the arrays that have the addresses of all that these run.
+    """
+
+    slab: Slab
+    links: tuple[frozenset[int], dict[str, np.ndarray]] = field(default_factory=lambda: (frozenset(), {}))
 
 
 class Workspace:
@@ -233,12 +250,15 @@ class Workspace:
         number = "c16" if np.iscomplexobj(s) else "f8"
         ds = np.zeros((0, len(s))) if ds is None else ds
         wanted = np.ones(len(s), bool) if wanted is None else wanted
-        self.arrays, self.context = self._slab(ds, wanted, number, every_marker).copy()
+        self._pattern = self._known(ds, wanted, number, every_marker)
+        self.arrays, self.context = self._pattern.slab.copy()
         self.arrays["s"][:] = s
         self.arrays["ds"][:] = ds
         self.arrays["level"][:] = system.levels
         self.calls = self._calls()
-        self._linked: set[int] = set()
+        self._linked, links = self._pattern.links
+        for name, values in links.items():
+            self.arrays[name][:] = values
 
     def _calls(self) -> Calls | None:
         """Functions that are laws of the model, put where kernels find them."""
@@ -265,7 +285,7 @@ class Workspace:
         if self.calls is not None:
             self.calls.check()
 
-    def _slab(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> Slab:
+    def _known(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> Pattern:
         """Tables and scratch of the set, made once for each pattern of directions and wanted slots."""
         from kinegrad.kernels.lapack import LARGE, fetch
         from kinegrad.kernels.table import Slab
@@ -284,7 +304,7 @@ class Workspace:
             what = f"Setting up the equations of {self.system.n} coordinates and {self.system.m} constraint rows"
             require(size, what, "make the model smaller, or differentiate by fewer parameters")
             tables = self.system.set.arrays(self.system, ds, wanted, number, every_marker)
-            known[key] = Slab(self.system.set.layout, tables, blank)
+            known[key] = Pattern(Slab(self.system.set.layout, tables, blank))
         return known[key]
 
     def _blank(self, directions: int, slots: int, number: str) -> dict[str, tuple]:
@@ -332,7 +352,10 @@ class Workspace:
         """Put the addresses of what function `which` runs on this model into the context."""
         if which not in self._linked:
             self.system.set.link(which, self.arrays)
-            self._linked.add(which)
+            self._linked = self._linked | {which}
+            names = self.system.set.linked
+            if names and self._linked >= self._pattern.links[0]:
+                self._pattern.links = self._linked, {name: self.arrays[name].copy() for name in names}
 
     def call(self, which: int):
         """Run one function of the set from Python."""

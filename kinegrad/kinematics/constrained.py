@@ -53,7 +53,7 @@ def solve_constrained(T, J, eps, R1, R2):
     X, Y = np.zeros_like(R1), np.zeros_like(R2)
     if not (np.isfinite(T).all() and np.isfinite(J).all()):
         return NOT_FINITE, X, Y
-    D = row_weights(T, J, eps, row_ease(T, J))[:, None]
+    D = row_weights(T, J, eps, row_ease(T, J))[:, None] if len(J) else np.zeros((0, 1))
     inverse = _inverse(T + J.T @ (D * J))
     if inverse is None:
         return SINGULAR, X, Y

@@ -49,10 +49,18 @@ TOO_LARGE = (
 
 def least_squares(A, B):
     """Least-squares solution of least norm, and the rank."""
+    if is_unit(A):
+        return B.copy(), len(A)
     one = B.ndim == 1
     B = B[:, None] if one else B
     X, rank = solved_by_blocks(_least_squares, A, B) if A.shape[1] >= MANY else _least_squares(A, B)
     return (X[:, 0] if one else X), int(rank)
+
+
+def is_unit(A) -> bool:
+    """Whether A is the unit matrix: that of a tree whose degrees of freedom are its coordinates."""
+    n = len(A)
+    return n == A.shape[1] and np.count_nonzero(A) == n and bool((A.diagonal() == 1.0).all())
 
 
 def _least_squares(A, B):
@@ -96,6 +104,8 @@ def _solved(A, B):
 
 def refined(A, B):
     """Least-squares solution of least norm, refined once."""
+    if is_unit(A):
+        return B.copy()
     X, _ = least_squares(A, B)
     return X + least_squares(A, B - A @ X)[0]
 
@@ -141,7 +151,7 @@ def weigh_rows(system: System, work: Workspace) -> None:
     """Leaves in the workspace how easily the rows move, at the position for which it has M and Phi_q."""
     from kinegrad.kinematics.constrained import row_ease
 
-    if np.isfinite(work["M"]).all() and np.isfinite(work["J"]).all():
+    if system.m and np.isfinite(work["M"]).all() and np.isfinite(work["J"]).all():
         work["ease"][:] = row_ease(work["M"], work["J"][: system.m])
 
 

@@ -68,8 +68,9 @@ class NaturalSpline(LinearMap):
 class Tridiagonal:
     """A symmetric matrix of three diagonals whose middle one dominates, factored by cyclic reduction.
 
-    Every other unknown is eliminated, and so on until few are left, whose inverse is written out: each round is a few operations
-    on whole arrays. Rows of the unit matrix fill the size up to 2^k - 1, so that every unknown that goes has two neighbours.
+    Every other unknown is eliminated, and so on until few are left, whose inverse is written out: each round is a few
+    operations on whole arrays. Rows of the unit matrix fill the size up to 2^k - 1, so that every unknown that goes has two
+    neighbours.
     """
 
     FEW = 31

@@ -44,6 +44,7 @@ class JointSet(CoordinateSet):
 
     kind = "joint"
     option_names = ("cut", "body_point")
+    linked = ("stage", "links")
 
     @classmethod
     def lower(
