@@ -31,7 +31,7 @@ _PUBLIC = {
     **dict.fromkeys(("compare", "Comparison", "ComparisonRow"), "studies.compare"),
     # derivatives
     "gradient": "sensitivity.gradient",
-    "Gradient": "sensitivity.gradient",
+    "Gradient": "sensitivity.result",
     "GradientCheck": "sensitivity.differences",
     # rest, and motions that are given
     **dict.fromkeys(("assemble", "Assembly"), "statics.assembly"),

@@ -15,7 +15,7 @@ from kinegrad.errors import KinegradError
 
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
-    from kinegrad.sensitivity.gradient import Gradient
+    from kinegrad.sensitivity.result import Gradient
 
 SHOWN = 40  # rows of a table on the screen; JSON has them all
 

@@ -12,7 +12,8 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.start import refined
 from kinegrad.quiet import without_warnings
-from kinegrad.sensitivity.gradient import Gradient, check_finite, labels_of, slots_with
+from kinegrad.sensitivity.gradient import check_finite, labels_of
+from kinegrad.sensitivity.result import Gradient, slots_with
 from kinegrad.statics.equilibrium import Equilibrium, allowed, at_rest, definite, equilibrium, named
 from kinegrad.statics.stiffness import INDEPENDENT, Stiffness
 

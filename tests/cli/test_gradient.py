@@ -77,8 +77,8 @@ def test_check_by_differences(report, command, pendulum):
 def test_a_wrong_gradient_has_a_negative_verdict(report, pendulum, monkeypatch):
     import kinegrad.sensitivity.gradient as module
 
-    right = module._direct
-    monkeypatch.setattr(module, "_direct", lambda *arguments: right(*arguments) * (1.0 + 1e-4))
+    right = module.direct
+    monkeypatch.setattr(module, "direct", lambda *arguments: right(*arguments) * (1.0 + 1e-4))
     found = report("gradient", pendulum(), "--wrt", "m,L", "--check", code=1)
     assert found["check"]["travel"]["m"] == pytest.approx(1e-4, rel=1e-2)
 
@@ -160,8 +160,8 @@ def test_check_where_a_gradient_is_zero(report, tmp_path, monkeypatch):
     found = report(*arguments)
     assert max(abs(x) for row in found["gradient"].values() for x in row.values()) < 1e-12
     assert max(x for row in found["check"].values() for x in row.values()) < 1e-5
-    exact = module._direct
-    monkeypatch.setattr(module, "_direct", lambda *a, **k: exact(*a, **k) + 1e-6)
+    exact = module.direct
+    monkeypatch.setattr(module, "direct", lambda *a, **k: exact(*a, **k) + 1e-6)
     found = report(*arguments, code=1)
     assert min(x for name in ("along", "down") for x in found["check"][name].values()) > 1e-3
 
@@ -188,8 +188,8 @@ simulation: {t_end: 2.5, step: 0.004}
     arguments = ("gradient", tmp_path / "m.yaml", "--wrt", "L,m", "--check")
     found = report(*arguments)
     assert max(found["check"]["end"].values()) < 1e-5
-    exact = module._direct
-    monkeypatch.setattr(module, "_direct", lambda *a, **k: exact(*a, **k) * 1.0001)
+    exact = module.direct
+    monkeypatch.setattr(module, "direct", lambda *a, **k: exact(*a, **k) * 1.0001)
     found = report(*arguments, code=1)
     assert min(found["check"]["end"].values()) > 9e-5
 
