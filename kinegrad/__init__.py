@@ -32,6 +32,8 @@ _PUBLIC = {
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.result",
+    "Direct": "sensitivity.direct",
+    "DiscreteAdjoint": "sensitivity.discrete_adjoint",
     "GradientCheck": "sensitivity.differences",
     # rest, and motions that are given
     **dict.fromkeys(("assemble", "Assembly"), "statics.assembly"),

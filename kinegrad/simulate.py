@@ -112,6 +112,7 @@ def simulate(
     scheme.begin(work)
     scheme.keep(work, begin)
     fn = work.functions(*scheme.needs, OBSERVE)
+    scheme.load(work, fn)
     done = None
     with Interrupts() as interrupts:
         if scheme.adaptive:
@@ -213,8 +214,7 @@ class Loop:
             self.work, self.fn, self.ts[first : last + 1], self.hs[first:last], self.final, self.psi,
             self.g_last, 1, traj, iterations, flags,
         )  # fmt: skip
-        if last > first:  # no steps: it only compiles, or loads, before the clock starts
-            self.cpu_s += time.thread_time() - clock
+        self.cpu_s += time.thread_time() - clock
         if status == OK and self.work.calls is not None and self.work.calls.failure is not None:
             status = CALLBACK_FAILED
         if status == OK and self.interrupts.came:
@@ -245,7 +245,6 @@ class Loop:
         traj = np.zeros((n_steps + 1, len(begin)), begin.dtype)
         traj[0] = begin
         iterations, flags = np.zeros(n_steps, np.int64), np.zeros(n_steps, np.int64)
-        self.advance(0, 0, traj[:1], iterations[:0], flags[:0])
         chunk = n_steps if n_steps <= SHORT or progress is None else -(-n_steps // CHUNKS)
         done, status = 0, OK
         while done < n_steps and status == OK:
@@ -271,7 +270,6 @@ class Loop:
         rows = np.zeros((min(SCRATCH, n_steps) + 1, len(begin)), begin.dtype)
         rows[0] = begin
         counts, bits = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-        self.advance(0, 0, rows[:1], counts[:0], bits[:0])
         done_work = Done(self) if has_power(self.work) else None
         works = np.zeros(n_states)
         done, kept, status = 0, 1, OK

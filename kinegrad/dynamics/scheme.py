@@ -81,6 +81,14 @@ class Scheme(ABC):
     def advance(self, work: Workspace, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         """Status and number of steps done; `traj[0]` is the state before the first of the steps."""
 
+    def load(self, work: Workspace, fn) -> None:
+        """Compile, or load, what `advance` calls, without a step; the workspace holds the start."""
+        no_numbers, no_counts = np.zeros(0), np.zeros(0, np.int64)
+        self.advance(
+            work, fn, np.zeros(1), no_numbers, np.zeros(0, np.bool_), no_numbers, no_numbers, 1,
+            np.zeros((1, self.row_size)), no_counts, no_counts,
+        )  # fmt: skip
+
     @abstractmethod
     def motion(self, traj: np.ndarray) -> dict[str, np.ndarray]:
         """q, qd, qdd, lam of the rows."""

@@ -12,13 +12,12 @@ from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.memory import require
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
-from kinegrad.sensitivity.direct import direct
-from kinegrad.sensitivity.discrete_adjoint import adjoint
+from kinegrad.sensitivity.method import Method, Wanted
+from kinegrad.sensitivity.methods import method_of
 from kinegrad.sensitivity.passages import times_without_meaning
 from kinegrad.sensitivity.result import Gradient
 from kinegrad.simulate import simulate, state_size, times_that_follow
 
-METHODS = ("direct", "discrete-adjoint")
 #: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
 #: βh² only.  At 1e-13 the gradient of the slider-crank is off by up to 3e-7, at 1e-16 by 1e-10; steps that meet rounding
 #: before the tolerance end there.
@@ -32,7 +31,7 @@ def gradient(
     motion: Motion,
     *,
     wrt: Sequence[str] | None = None,
-    method: str = "direct",
+    method: Method | str = "direct",
     progress: Callable[[float], None] | None = None,
     tighten: bool = True,
     every_slot: bool = False,
@@ -40,18 +39,18 @@ def gradient(
 ) -> Gradient:
     """Gradient of the objectives of `motion` by the parameters `wrt` (default: the model's design).
 
-    With `every_slot` a discrete adjoint also gives the derivatives by every number of the model (`Gradient.by_number`).
-    With `history` direct differentiation also keeps how the gradient of integrals grows in time (`Gradient.history`).
+    The method is an object, such as ``kg.Direct()`` or ``kg.DiscreteAdjoint(every_slot=True)``, or its name: "direct",
+    "discrete-adjoint" or, for the same, "adjoint".  `every_slot` and `history` are the options of these objects, for names:
+    the derivatives by every number of the model (`Gradient.by_number`), and how the gradient of integrals grows in time
+    (`Gradient.history`).
 
     The simulation is run again with Newton iterations to rounding, unless `motion` was made so or `tighten` is False:
     the derivative is that of the discrete scheme, and an unconverged step would show in its seventh digit.
     """
-    if method not in METHODS:
-        raise KinegradError(f"{method!r} is no method; choose from {', '.join(METHODS)}.")
+    method = method_of(method, every_slot=every_slot, history=history)
+    every_slot = method.every_slot
     if motion.formulation is None:
         raise KinegradError("A motion that was given or driven cannot be differentiated; simulate the model.")
-    if history and method != "direct":
-        raise KinegradError(f"history=True does not go with {method!r}, which runs backwards; use method='direct'.")
     system = motion.system
     labels = labels_of(system, wrt, every_slot)
     if not system.objectives:
@@ -81,20 +80,14 @@ def gradient(
         )
     extra = 0.0 if run is not motion else motion.cpu_s
     ds = system.directions(labels)
-    course: list[tuple[float, np.ndarray]] | None = [] if history else None
-    if method == "direct":
-        matrix, by_slot = direct(run, ds, progress, course), None
-    else:
-        wanted = None if every_slot else ds.any(axis=0)
-        by_slot = adjoint(run, wanted, progress)
-        matrix = by_slot @ ds.T
-    check_finite(system, labels, matrix, by_slot if every_slot else None)
+    found = method.run(run, Wanted(ds, progress))
+    check_finite(system, labels, found.matrix, found.by_slot)
     no_meaning, slots = _without_meaning(run, labels, ds)
     return Gradient(
-        method=method, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
-        cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=by_slot if every_slot else None,
-        history_t=np.array([t for t, _ in course]) if history else None,
-        history=np.array([values for _, values in course]) if history else None,
+        method=method.name, values=dict(run.objectives), wrt=labels, matrix=found.matrix, motion=run,
+        cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=found.by_slot,
+        history_t=None if found.course is None else np.array([t for t, _ in found.course]),
+        history=None if found.course is None else np.array([values for _, values in found.course]),
         no_meaning=no_meaning, slots_without_meaning=slots if every_slot else None,
     )  # fmt: skip
 
