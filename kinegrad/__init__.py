@@ -24,6 +24,7 @@ _PUBLIC = {
     **dict.fromkeys(("lower", "joint"), "coordinates.sets"),
     **dict.fromkeys(("mobility", "Mobility"), "kinematics.mobility"),
     "simulate": "simulate",
+    **dict.fromkeys(("Stepper", "StepperState"), "stepper"),
     **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive"), "model.simulation"),
     **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
     "Motion": "motion",

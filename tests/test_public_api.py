@@ -12,9 +12,9 @@ Floating FloatingStart
 Force FrameMarker Freedom GeneralizedAlpha Gradient GradientCheck Gravity Ground Guidance HHT Index1 Inverse
 IterationWarning KinegradError Linear Link MatrixR Mobility Model ModelError ModelWarning Motion Newmark Objective
 Penalty Planar PointMarker PointMass Pose Prismatic Problem Reactions Recursive Revolute RungeKutta4 RungeKutta54
-Screw Simulation SimulationError Spherical SphericalStart Spline Spring Torque UnusedOptionWarning VectorMarker
-__version__ assemble box compare cylinder drive equilibrium gradient inverse joint law load lower mobility rod rotations
-simulate sphere
+Screw Simulation SimulationError Spherical SphericalStart Spline Spring Stepper StepperState Torque UnusedOptionWarning
+VectorMarker __version__ assemble box compare cylinder drive equilibrium gradient inverse joint law load lower mobility
+rod rotations simulate sphere
 """
 
 

@@ -86,6 +86,24 @@ class AccelerationLevel(Scheme):
         work["v"][:], work["a"][:] = work["vp"], work["ap"]
         work["lam"][:m] = row[3 * n : 3 * n + m]
 
+    def memory(self, work):
+        if self.opts[self.kernels.RANK] == self.system.m:
+            return [work["sizes"], self.opts[self.kernels.SOFT :]]
+        return [
+            work["sizes"],
+            self.opts[self.kernels.SOFT :],
+            work["J"],
+            work["ease"],
+        ]  # rows are chosen by J at the state
+
+    def settle(self, work, fn, t, final, psi, g_last):
+        """By a step of no length with one stage."""
+        return accelerate(self.system, *self.solved_by(work, fn), self.opts, t, final, psi, g_last)
+
+    def solved_by(self, work, fn):
+        """The context in which accelerations are solved for, and the functions that do it."""
+        return work, fn
+
     def motion(self, traj):
         n, m = self.system.n, self.system.m
         parts = {"q": traj[:, :n], "qd": traj[:, n : 2 * n], "qdd": traj[:, 2 * n : 3 * n]}
@@ -110,6 +128,18 @@ class AccelerationLevel(Scheme):
         )  # fmt: skip
 
 
+def accelerate(system, work, fn, opts, t: float, final, psi, g_last) -> int:
+    """Status; a = ap, lam (IDX-1) and the integrands at the state and time t: a Runge-Kutta step of no length and one stage."""
+    from kinegrad.kernels.formulations import acceleration_level, runge_kutta
+
+    n, number = system.n, psi.dtype
+    status, _ = acceleration_level.simulate_rk(
+        fn, work.pointer, system.m, *runge_kutta.NONE, np.full(2, t), np.zeros(1), np.zeros(0), opts, final, psi,
+        g_last, 1, np.zeros((1, 0), number), np.zeros(1, np.int64), np.zeros((2, 2, n), number), np.zeros_like(psi),
+    )  # fmt: skip
+    return status
+
+
 def rank_of_rows(work) -> tuple[int, dict[str, np.ndarray]]:
     """The rank of the constraint rows at the start that the workspace holds, and scales of rows and coordinates (IDX-7)."""
     J, columns = work["J"][: work.system.m].real, inertia_scale(work)
@@ -129,8 +159,8 @@ class AccelerationLevelNewmark(NewmarkFamily, AccelerationLevel):
 
     explicit = False
 
-    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
-        return self.kernels.simulate_newmark(
+    def call(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
+        return self.kernels.simulate_newmark, (
             fn, work.pointer, self.system.m, ts, hs, self.opts, self.family, self.auxiliary, self.options["max_iterations"],
             final, psi, g_last, stride, traj, iterations,
         )  # fmt: skip
@@ -142,8 +172,8 @@ class AccelerationLevelRungeKutta(RungeKutta, AccelerationLevel):
     iterates = False
     unused = ("tolerance", "max_iterations")
 
-    def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
-        return self.kernels.simulate_rk(
+    def controlled(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
+        return self.kernels.simulate_rk, (
             fn, work.pointer, self.system.m, *self.tableau, ts, hs, control, self.opts, final, psi, g_last, stride, traj,
             evaluations, np.zeros((2, self.tableau.stages + 1, self.system.n), traj.dtype), np.zeros_like(psi),
         )  # fmt: skip
