@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -10,11 +11,12 @@ import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
-from kinegrad.errors import KinegradError, SimulationError
+from kinegrad.errors import AccuracyWarning, KinegradError, SimulationError
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, POSITION, TIME
 from kinegrad.kernels.status import CALLBACK_FAILED, OK
 from kinegrad.kinematics.multipliers import least_norm
 from kinegrad.kinematics.start import refined, row_sizes
+from kinegrad.model.slots import PartOfSlots
 from kinegrad.motion import MarkerMotion, replay_states
 from kinegrad.quiet import without_warnings
 from kinegrad.simulate import begun, given_time, reason
@@ -39,6 +41,7 @@ class StepperState:
     t: float
     steps: int
     parameters: np.ndarray
+    slots: np.ndarray
     row: np.ndarray
     psi: np.ndarray
     g_last: np.ndarray
@@ -93,12 +96,16 @@ class Stepper:
             raise KinegradError(
                 f"A Stepper takes steps of one size, and {self.integrator.type!r} chooses its own; use 'rk4', or simulate."
             )
-        self._work, self._fn, row, self._final, self._psi, self._g_last, _ = begun(system, self.scheme, None, guess)
+        self._work, self._fn, row, self._final, self._psi, self._g_last, far = begun(system, self.scheme, None, guess)
+        if far:
+            warnings.warn(far, AccuracyWarning, stacklevel=4)
         self._rho = system.rho.copy()
         self._places = {label: k for k, label in enumerate(system.parameters.independent)}
         self._starting = {slot for f in system.freedoms for slot in (f.position, f.velocity)}
+        self._fields = system.slots.field_values(self._rho)
+        self._parts: dict[tuple[str, ...], PartOfSlots] = {}
         self._apart: set[tuple[str, ...]] = set()  # parameters that are in no constraint row
-        self.scheme.allow_changes(self._work)
+        self.scheme.allow_changes(self._work, self._fn, self._final, self._psi, self._g_last)
         self.steps, self.iterations = 0, 0
         size = 1 if self._work.calls is not None else AT_ONCE  # a function that fails tells the step by that
         self._ts, self._hs = np.zeros(size + 1), np.full(size, self.step)
@@ -270,7 +277,9 @@ class Stepper:
     def state(self) -> StepperState:
         """All that the run knows now, for `restore`; it can be pickled."""
         steps, row, psi, g_last, memory = self._now()
-        return StepperState(self.t, steps, self._rho.copy(), row, psi, g_last, tuple(memory), self._kind)
+        return StepperState(
+            self.t, steps, self._rho.copy(), self._work["s"].copy(), row, psi, g_last, tuple(memory), self._kind
+        )
 
     @property
     def _kind(self) -> tuple:
@@ -284,8 +293,8 @@ class Stepper:
                 "The state is that of another model, formulation, integrator or step; restore it in a Stepper made in the "
                 "same way."
             )
-        self._rho[:] = state.parameters
-        self._work["s"][:] = self.system.slots.values(self._rho)
+        self._rho, self._fields = state.parameters.copy(), self.system.slots.field_values(state.parameters)
+        self._work["s"][:] = state.slots
         self._back_to((state.steps, state.row, state.psi, state.g_last, state.memory))
 
     # --- inputs ---
@@ -306,7 +315,8 @@ class Stepper:
             raise KinegradError(f"Parameters are given by name, as in set(torque=3.0); found {values!r}.")
         values = {**(values or {}), **named}
         rho = self._with(values)
-        work, before, s = self._work, self._work["s"].copy(), self.system.slots.values(rho)
+        fields, s = self._slots_with(rho, values)
+        work, before = self._work, self._work["s"].copy()
         self._refuse_start(before, s, values)
         velocities = self._velocities(before, s, values)
         if settle or velocities is not None:
@@ -314,7 +324,7 @@ class Stepper:
             work["s"][:] = s
             if velocities is not None:
                 self.scheme.put_velocities(work, velocities)
-            status = self.scheme.settle(work, self._fn, self.t, self._final, self._psi, self._g_last)
+            status = self.scheme.settle(work, self.t)
             if status != OK or self._raised():
                 error = self._error(status, 0)
                 work["s"][:] = before
@@ -322,7 +332,7 @@ class Stepper:
                 raise error
             self.scheme.keep(work, self._rows[0])
         work["s"][:] = s
-        self._rho = rho
+        self._rho, self._fields = rho, fields
         self._markers = None
         return self
 
@@ -335,6 +345,17 @@ class Stepper:
             else:
                 rho = replace(self.system, rho=rho).with_parameters({name: value}).rho
         return rho
+
+    def _slots_with(self, rho: np.ndarray, names) -> tuple[np.ndarray, np.ndarray]:
+        """Fields and slots with other values of these parameters."""
+        slots, names = self.system.slots, tuple(names)
+        if all(name in self._places for name in names):
+            if names not in self._parts:
+                self._parts[names] = PartOfSlots(slots, [self._places[name] for name in names])
+            fields, s = self._fields.copy(), self._work["s"].copy()
+            if self._parts[names].update(rho, fields, s):
+                return fields, s
+        return slots.field_values(rho), slots.values(rho)
 
     def _refuse_start(self, before: np.ndarray, s: np.ndarray, names) -> None:
         """Raises when nothing but values at the start would change."""
@@ -363,7 +384,7 @@ class Stepper:
         limit = BROKEN * row_sizes(self.system, work, m)
         worst = int((np.abs(new - Phi) / limit).argmax())
         if not abs(new[worst] - Phi[worst]) <= limit[worst]:
-            one_by_one = ((name, self.system.slots.values(self._with({name: x}))) for name, x in values.items())
+            one_by_one = ((name, self._slots_with(self._with({name: x}), [name])[1]) for name, x in values.items())
             who = ", ".join(repr(name) for name, slots in one_by_one if not self._no_rows_change(before, slots))
             raise KinegradError(
                 f"{self.system.row_names[worst]!r} would be off by {abs(new[worst] - Phi[worst]):.3g} at t = {self.t:.6g} s: "

@@ -1,6 +1,7 @@
 """Stepper: the digits of `simulate`, states in and out, inputs that change, and what is refused."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,9 @@ from kinematics.small_models import FOUR_BAR, SLIDER, system
 
 import kinegrad as kg
 from kinegrad.dynamics.schemes import SCHEMES
+from kinegrad.model.slots import PartOfSlots
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 H = 2.0**-9  # a power of two: the times of a run are multiples of it to the last digit
 FIXED = [key for key in SCHEMES if key[1] != "rk54"]
@@ -249,6 +253,20 @@ def test_python_laws_that_read_something():
     stepper.set()
     assert stepper.qdd[0] == pytest.approx(3.0)
     assert stepper.advance().q[0] == pytest.approx(0.5 + 3.0 * 0.125, abs=1e-14)
+
+
+def test_slots_follow_the_parameters_that_change():
+    """What is brought up to date in part is what is computed as a whole, for every parameter."""
+    model = kg.joint(kg.Model.from_yaml(EXAMPLES / "five_bar" / "model.yaml"))
+    slots, fields, s = model.slots, model.slots.field_values(model.rho), model.s
+    for k in range(len(model.rho)):
+        part, rho = PartOfSlots(slots, [k]), model.rho.copy()
+        rho[k] *= 1.1
+        changed, now = fields.copy(), s.copy()
+        assert part.update(rho, changed, now)
+        assert np.array_equal(now, slots.values(rho)) and np.array_equal(changed, slots.field_values(rho))
+        rho[k] = np.inf
+        assert not part.update(rho, changed, now)
 
 
 # --- errors ---

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.dynamics.newmark_family import NewmarkFamily
+from kinegrad.dynamics.prepared import Prepared
 from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
@@ -96,9 +97,11 @@ class AccelerationLevel(Scheme):
             work["ease"],
         ]  # rows are chosen by J at the state
 
-    def settle(self, work, fn, t, final, psi, g_last):
-        """By a step of no length with one stage."""
-        return accelerate(self.system, *self.solved_by(work, fn), self.opts, t, final, psi, g_last)
+    def allow_changes(self, work, fn, final, psi, g_last):
+        self.accelerate = Accelerations(self.system, *self.solved_by(work, fn), self.opts, final, psi, g_last)
+
+    def settle(self, work, t):
+        return self.accelerate(t)
 
     def solved_by(self, work, fn):
         """The context in which accelerations are solved for, and the functions that do it."""
@@ -128,16 +131,23 @@ class AccelerationLevel(Scheme):
         )  # fmt: skip
 
 
-def accelerate(system, work, fn, opts, t: float, final, psi, g_last) -> int:
-    """Status; a = ap, lam (IDX-1) and the integrands at the state and time t: a Runge-Kutta step of no length and one stage."""
-    from kinegrad.kernels.formulations import acceleration_level, runge_kutta
+class Accelerations:
+    """a = ap, lam (IDX-1) and the integrands at a state, from compiled code: a Runge-Kutta step of no length with one stage."""
 
-    n, number = system.n, psi.dtype
-    status, _ = acceleration_level.simulate_rk(
-        fn, work.pointer, system.m, *runge_kutta.NONE, np.full(2, t), np.zeros(1), np.zeros(0), opts, final, psi,
-        g_last, 1, np.zeros((1, 0), number), np.zeros(1, np.int64), np.zeros((2, 2, n), number), np.zeros_like(psi),
-    )  # fmt: skip
-    return status
+    def __init__(self, system, work, fn, opts, final, psi, g_last):
+        from kinegrad.kernels.formulations import acceleration_level, runge_kutta
+
+        self.times, number = np.zeros(2), psi.dtype
+        arguments = (
+            fn, work.pointer, system.m, *runge_kutta.NONE, self.times, np.zeros(1), np.zeros(0), opts, final, psi, g_last, 1,
+            np.zeros((1, 0), number), np.zeros(1, np.int64), np.zeros((2, 2, system.n), number), np.zeros_like(psi),
+        )  # fmt: skip
+        self.work, self.step = work, Prepared(acceleration_level.simulate_rk, arguments)
+
+    def __call__(self, t: float) -> int:
+        """Status, at the state of the workspace and the time t."""
+        self.times[:] = t
+        return self.step()[0]
 
 
 def rank_of_rows(work) -> tuple[int, dict[str, np.ndarray]]:

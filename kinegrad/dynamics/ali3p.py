@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.dynamics.acceleration_level import accelerate, rank_of_rows
+from kinegrad.dynamics.acceleration_level import Accelerations, rank_of_rows
 from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
@@ -58,20 +58,21 @@ class Ali3p(Scheme):
     def memory(self, work):
         return [work[name] for name in ("dv", "da", "sizes")]
 
-    def allow_changes(self, work):
+    def allow_changes(self, work, fn, final, psi, g_last):
         """Independent rows and scales for `settle`, which solves for accelerations as index1 does."""
         from kinegrad.kernels.formulations.acceleration_level import RANK, SOFT
 
-        self.level = np.zeros(6)
-        self.level[SOFT], (self.level[RANK], scales) = -1.0, rank_of_rows(work)
+        opts = np.zeros(6)
+        opts[SOFT], (opts[RANK], scales) = -1.0, rank_of_rows(work)
         self.sizes = np.zeros_like(work["sizes"])
         for name, values in scales.items():
             work[name][:] = values
+        self.accelerate = Accelerations(self.system, work, fn, opts, final, psi, g_last)
 
-    def settle(self, work, fn, t, final, psi, g_last):
+    def settle(self, work, t):
         before, own = work["ap"].copy(), {name: work[name].copy() for name in ("ease", "sizes")}
         work["v"][:], work["sizes"][:] = work["vp"], self.sizes
-        status = accelerate(self.system, work, fn, self.level, t, final, psi, g_last)
+        status = self.accelerate(t)
         self.sizes[:] = work["sizes"]
         for name, values in own.items():
             work[name][:] = values

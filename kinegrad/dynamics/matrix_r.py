@@ -124,19 +124,29 @@ class MatrixR(Scheme):
         super().restore(work, row, memory)
         work["v"][:], work["a"][:] = work["vp"], work["ap"]
 
-    def settle(self, work, fn, t, final, psi, g_last):
-        """By a step of no length with one stage."""
-        last = self.carried[self.stage.LAST_STEP]
+    def allow_changes(self, work, fn, final, psi, g_last):
+        self.settling, self.times, self.no_step = (fn, final, psi, g_last), np.zeros(2), None
+
+    def settle(self, work, t):
+        """By a Runge-Kutta step of no length with one stage."""
+        if self.no_step is None or self.no_step.arguments[3] is not self.parts:
+            self.no_step = Prepared(self.kernels.simulate_rk, self._no_step(work))
+        self.times[:], last = t, self.carried[self.stage.LAST_STEP]
         work["flag"][FREEDOMS] = int(self.measured)
-        size, number = self.integrated or self.system.n, self.z.dtype
-        status, _ = self.kernels.simulate_rk(
-            fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.methods.NONE,
-            np.full(2, t), np.zeros(1), 0, np.zeros(0), self.opts, final, psi, g_last, 1, np.zeros((1, 0), number),
-            np.zeros(1, np.int64), np.zeros(1, np.int64), self.z, self.zd, self.zdd, self.chosen, self.carried, self.before,
-            np.zeros((2, 2, self.system.n), number), np.zeros((2, 2, size), number), self.scratch, np.zeros_like(psi),
-        )  # fmt: skip
+        status, _ = self.no_step()
         self.carried[self.stage.LAST_STEP] = last
         return OK if status == self.stage.POOR else status
+
+    def _no_step(self, work) -> tuple:
+        """Arguments of a step of no length in the present coordinates."""
+        fn, final, psi, g_last = self.settling
+        number, size = psi.dtype, self.integrated or self.system.n
+        return (
+            fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.methods.NONE, self.times,
+            np.zeros(1), 0, np.zeros(0), self.opts, final, psi, g_last, 1, np.zeros((1, 0), number), np.zeros(1, np.int64),
+            np.zeros(1, np.int64), self.z, self.zd, self.zdd, self.chosen, self.carried, self.before,
+            np.zeros((2, 2, self.system.n), number), np.zeros((2, 2, size), number), self.scratch, np.zeros_like(psi),
+        )  # fmt: skip
 
     def put_velocities(self, work, v):
         super().put_velocities(work, v)

@@ -82,9 +82,9 @@ class NewmarkFamily(Scheme):
     def memory(self, work):
         return [*super().memory(work), self.auxiliary]
 
-    def settle(self, work, fn, t, final, psi, g_last):
+    def settle(self, work, t):
         before = self.acceleration(work).copy()
-        status = super().settle(work, fn, t, final, psi, g_last)
+        status = super().settle(work, t)
         self.auxiliary += self.acceleration(work) - before
         return status
 

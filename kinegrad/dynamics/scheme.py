@@ -129,11 +129,12 @@ class Scheme(ABC):
         for array, value in zip(self.memory(work), memory, strict=True):
             array[...] = value
 
-    def allow_changes(self, work: Workspace) -> None:  # noqa: B027 (most schemes have nothing to do)
-        """Make ready for `settle`, at the start that the workspace holds."""
+    @abstractmethod
+    def allow_changes(self, work: Workspace, fn, final, psi, g_last) -> None:
+        """Make ready for `settle`, at the start that the workspace holds and with arrays that stay."""
 
     @abstractmethod
-    def settle(self, work: Workspace, fn, t: float, final, psi, g_last) -> int:
+    def settle(self, work: Workspace, t: float) -> int:
         """Status; the accelerations and multipliers of the state, and the integrands there, after slots or velocities have
         changed.  What is extrapolated from earlier steps is shifted with the accelerations."""
 
