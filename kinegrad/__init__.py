@@ -25,6 +25,7 @@ _PUBLIC = {
     **dict.fromkeys(("lower", "joint"), "coordinates.sets"),
     **dict.fromkeys(("mobility", "Mobility"), "kinematics.mobility"),
     "simulate": "simulate",
+    **dict.fromkeys(("Stepper", "StepperState"), "stepper"),
     **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive"), "model.simulation"),
     **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
     "Motion": "motion",
@@ -32,7 +33,9 @@ _PUBLIC = {
     **dict.fromkeys(("compare", "Comparison", "ComparisonRow"), "studies.compare"),
     # derivatives
     "gradient": "sensitivity.gradient",
-    "Gradient": "sensitivity.gradient",
+    "Gradient": "sensitivity.result",
+    "Direct": "sensitivity.direct",
+    "DiscreteAdjoint": "sensitivity.discrete_adjoint",
     "GradientCheck": "sensitivity.differences",
     # rest, and motions that are given
     **dict.fromkeys(("assemble", "Assembly"), "statics.assembly"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from kinegrad.sensitivity.methods import METHODS
+
 MODEL = """
 kinegrad: 1
 parameters: {L: 0.5, k: 1}
@@ -92,7 +94,6 @@ SIMULATED = (
 DIFFERENTIATED = (
     ("ali3p", "newmark"), ("matrix-r", "newmark"), ("matrix-r", "rk4"), ("index1", "newmark"), ("recursive", "rk4"),
 )  # fmt: skip
-METHODS = ("direct", "discrete-adjoint")
 
 FEATURES: dict[str, Callable[[], None]] = {
     **{f"{f} with {i}": _simulation(f, i) for f, i in SIMULATED},

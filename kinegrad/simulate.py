@@ -7,6 +7,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,20 +99,7 @@ def simulate(
             f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error control "
             f"at most {MOST_STATES:.0e} are allowed."
         )
-    work = system.workspace(s=s)
-    start(system, work, compliance=scheme.compliance, guess=guess)
-    far = system.set.remark(system, work)
-
-    final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
-    number = work["q"].dtype
-    psi, g_last = np.zeros(len(final), number), np.zeros(len(final), number)
-    work.call(OBSERVE)
-    g_last[:] = work["g"]
-    psi[final] = g_last[final]
-    begin = np.zeros(scheme.row_size, number)
-    scheme.begin(work)
-    scheme.keep(work, begin)
-    fn = work.functions(*scheme.needs, OBSERVE)
+    work, fn, begin, final, psi, g_last, far = begun(system, scheme, s, guess)
     done = None
     with Interrupts() as interrupts:
         if scheme.adaptive:
@@ -142,7 +130,10 @@ def simulate(
             work.check_calls()
         return motion
     if run.status != OK and throw:
-        raise SimulationError(_why(motion, work), motion=motion)
+        first, last = ((motion.t[k], motion.q[k], motion.qd[k]) for k in (0, -1))
+        h = float(motion.hs[-1]) if len(motion.hs) else step
+        why = reason(work, run.status, formulation, motion.ts[-1], step, first, last, h)
+        raise SimulationError(why, motion=motion)
     broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
     if broken and throw:
         what = f"The objective {broken[0]!r} is infinite or not a number"
@@ -153,6 +144,38 @@ def simulate(
     if scheme.iterates and stride == 1 and "max_iterations" not in scheme.unused:
         _watch_iterations(motion, scheme.options["max_iterations"])
     return motion
+
+
+class Beginning(NamedTuple):
+    """A run before its first step: the workspace at the start, the functions that steps call, the row of the start, which
+    objectives are taken at the end, their values so far and their integrands here, and a remark on the model."""
+
+    work: Workspace
+    fn: np.ndarray
+    row: np.ndarray
+    final: np.ndarray
+    psi: np.ndarray
+    g_last: np.ndarray
+    remark: str
+
+
+def begun(system: System, scheme, s: np.ndarray | None, guess: np.ndarray | None) -> Beginning:
+    """A run that is ready for its first step, with its code loaded."""
+    work = system.workspace(s=s)
+    start(system, work, compliance=scheme.compliance, guess=guess)
+    remark = system.set.remark(system, work)
+    final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
+    number = work["q"].dtype
+    psi, g_last = np.zeros(len(final), number), np.zeros(len(final), number)
+    work.call(OBSERVE)
+    g_last[:] = work["g"]
+    psi[final] = g_last[final]
+    row = np.zeros(scheme.row_size, number)
+    scheme.begin(work)
+    scheme.keep(work, row)
+    fn = work.functions(*scheme.needs, OBSERVE)
+    scheme.load(work, fn)
+    return Beginning(work, fn, row, final, psi, g_last, remark)
 
 
 def _watch_iterations(motion: Motion, allowed: int) -> None:
@@ -168,15 +191,13 @@ def _watch_iterations(motion: Motion, allowed: int) -> None:
         )
 
 
-def _why(motion: Motion, work: Workspace) -> str:
-    """One sentence on why a run stopped."""
-    system, status, formulation = motion.system, motion.status, motion.formulation
-    if status in (NOT_CONVERGED, NOT_FINITE, SINGULAR, LOST_RANK, STEP_TOO_SMALL):
-        begin, last = ((motion.t[k], motion.q[k], motion.qd[k]) for k in (0, -1))
-        h = float(motion.hs[-1]) if len(motion.hs) else motion.step
-        if is_near_singular(system, motion.s, begin, last, h):
-            return at_singular_position(motion.ts[-1], formulation)
-    return explanation(status, motion.ts[-1], motion.step, formulation, culprit(system, work, status))
+def reason(work: Workspace, status: int, formulation, t: float, step: float, first, last, h: float) -> str:
+    """One sentence on why a run with the states `first` and `last`, (t, q, qd) each, stopped at t in a step h."""
+    if status in (NOT_CONVERGED, NOT_FINITE, SINGULAR, LOST_RANK, STEP_TOO_SMALL) and is_near_singular(
+        work.system, work["s"], first, last, h
+    ):
+        return at_singular_position(t, formulation)
+    return explanation(status, t, step, formulation, culprit(work.system, work, status))
 
 
 def at_singular_position(t: float, formulation) -> str:
@@ -213,8 +234,7 @@ class Loop:
             self.work, self.fn, self.ts[first : last + 1], self.hs[first:last], self.final, self.psi,
             self.g_last, 1, traj, iterations, flags,
         )  # fmt: skip
-        if last > first:  # no steps: it only compiles, or loads, before the clock starts
-            self.cpu_s += time.thread_time() - clock
+        self.cpu_s += time.thread_time() - clock
         if status == OK and self.work.calls is not None and self.work.calls.failure is not None:
             status = CALLBACK_FAILED
         if status == OK and self.interrupts.came:
@@ -245,7 +265,6 @@ class Loop:
         traj = np.zeros((n_steps + 1, len(begin)), begin.dtype)
         traj[0] = begin
         iterations, flags = np.zeros(n_steps, np.int64), np.zeros(n_steps, np.int64)
-        self.advance(0, 0, traj[:1], iterations[:0], flags[:0])
         chunk = n_steps if n_steps <= SHORT or progress is None else -(-n_steps // CHUNKS)
         done, status = 0, OK
         while done < n_steps and status == OK:
@@ -271,7 +290,6 @@ class Loop:
         rows = np.zeros((min(SCRATCH, n_steps) + 1, len(begin)), begin.dtype)
         rows[0] = begin
         counts, bits = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-        self.advance(0, 0, rows[:1], counts[:0], bits[:0])
         done_work = Done(self) if has_power(self.work) else None
         works = np.zeros(n_states)
         done, kept, status = 0, 1, OK

@@ -12,7 +12,9 @@ from kinegrad.errors import KinegradError
 
 Time = Annotated[float, typer.Option("--time", metavar="T", help="Time at which drivers and forces are taken [s].")]
 Gradient = Annotated[bool, typer.Option("--gradient", help="Differentiate the objectives at the equilibrium.")]
-Method = Annotated[str, typer.Option("--method", metavar="NAME", help="Of the gradient: direct or adjoint.")]
+Method = Annotated[
+    str, typer.Option("--method", metavar="NAME", help="Of the gradient: direct or adjoint (also discrete-adjoint).")
+]
 Wrt = Annotated[
     list[str],
     typer.Option("--wrt", metavar="A,B", help="Parameters of the gradient; the design of the file by default."),
@@ -40,11 +42,12 @@ def equilibrium(
     from kinegrad.cli.gradient import _by_name, _names, add_check
     from kinegrad.cli.rest import markers_data
     from kinegrad.cli.run import reactions_data
+    from kinegrad.sensitivity.methods import ALSO, METHODS
     from kinegrad.statics.equilibrium import equilibrium as solve
-    from kinegrad.statics.sensitivity import METHODS
+    from kinegrad.statics.sensitivity import NAMES
 
-    if method not in METHODS:
-        raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(METHODS)}.")
+    if method not in METHODS and method not in ALSO:
+        raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(NAMES.values())}.")
     description = o.load_model(model, variant, set_)
     found = solve(o.lowered(description, coordinates, cut, body_point), t=time)
     data = {
@@ -64,7 +67,7 @@ def equilibrium(
         names = _names(wrt) or list(description.design)
         result = found.gradient(wrt=names, method=method)
         data["gradient"] = _by_name(found.system, names, result.values, result.matrix)
-        data["method"] = method
+        data["method"] = result.method
         good = add_check(data, result, names) if check else True
     return Report(data, lambda console: _show(console, data, description), good)
 

@@ -15,13 +15,17 @@ from kinegrad.errors import KinegradError
 
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
-    from kinegrad.sensitivity.gradient import Gradient
+    from kinegrad.sensitivity.result import Gradient
 
 SHOWN = 40  # rows of a table on the screen; JSON has them all
 
 Method = Annotated[
     str | None,
-    typer.Option("--method", metavar="NAME", help="direct (default) or discrete-adjoint (default with --all)."),
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="direct (default) or discrete-adjoint, also called adjoint (default with --all).",
+    ),
 ]
 Wrt = Annotated[
     list[str],
@@ -73,6 +77,8 @@ def gradient(
     from kinegrad.cli.progress import Progress
     from kinegrad.sensitivity.gradient import check_held, labels_of
     from kinegrad.sensitivity.gradient import gradient as differentiate
+    from kinegrad.sensitivity.method import Wanted
+    from kinegrad.sensitivity.methods import method_of
 
     chosen = _method(method, all_, wrt, check)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut, coordinates)
@@ -91,13 +97,10 @@ def gradient(
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
     replace(job, plot=None).write_data(motion)  # the figure is that of the gradient
-    short = job.simulate(t_end=min(motion.t_end, 2.0 * motion.step), step=motion.step, output_step=motion.step)
-    differentiate(short, wrt=labels, method=chosen, every_slot=all_)  # loads the compiled code before the clock starts
+    by = method_of(chosen, every_slot=all_, history=chosen == "direct" and job.plot is not None)
+    by.load(motion, Wanted(system, labels))  # before the clock starts
     with Progress("Gradient") as progress:
-        result = differentiate(
-            motion, wrt=labels, method=chosen, every_slot=all_, progress=progress,
-            history=chosen == "direct" and job.plot is not None,
-        )  # fmt: skip
+        result = differentiate(motion, wrt=labels, method=by, progress=progress)
     if job.plot is not None:
         result.plot(job.plot)
     data = {
@@ -149,8 +152,9 @@ def _require_memory(job) -> None:
 
 def _method(method: str | None, all_: bool, wrt: Sequence[str], check: bool) -> str:
     """The method, after options that contradict each other are refused."""
-    from kinegrad.sensitivity.gradient import METHODS
+    from kinegrad.sensitivity.methods import ALSO, METHODS
 
+    method = ALSO.get(method, method)
     if method is not None and method not in METHODS:
         raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(METHODS)}.")
     if all_ and method not in (None, "discrete-adjoint"):

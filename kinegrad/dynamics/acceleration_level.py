@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.dynamics.newmark_family import NewmarkFamily
+from kinegrad.dynamics.prepared import Prepared
 from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
@@ -86,6 +87,26 @@ class AccelerationLevel(Scheme):
         work["v"][:], work["a"][:] = work["vp"], work["ap"]
         work["lam"][:m] = row[3 * n : 3 * n + m]
 
+    def memory(self, work):
+        if self.opts[self.kernels.RANK] == self.system.m:
+            return [work["sizes"], self.opts[self.kernels.SOFT :]]
+        return [
+            work["sizes"],
+            self.opts[self.kernels.SOFT :],
+            work["J"],
+            work["ease"],
+        ]  # rows are chosen by J at the state
+
+    def allow_changes(self, work, fn, final, psi, g_last):
+        self.accelerate = Accelerations(self.system, *self.solved_by(work, fn), self.opts, final, psi, g_last)
+
+    def settle(self, work, t):
+        return self.accelerate(t)
+
+    def solved_by(self, work, fn):
+        """The context in which accelerations are solved for, and the functions that do it."""
+        return work, fn
+
     def motion(self, traj):
         n, m = self.system.n, self.system.m
         parts = {"q": traj[:, :n], "qd": traj[:, n : 2 * n], "qdd": traj[:, 2 * n : 3 * n]}
@@ -110,6 +131,25 @@ class AccelerationLevel(Scheme):
         )  # fmt: skip
 
 
+class Accelerations:
+    """a = ap, lam (IDX-1) and the integrands at a state, from compiled code: a Runge-Kutta step of no length with one stage."""
+
+    def __init__(self, system, work, fn, opts, final, psi, g_last):
+        from kinegrad.kernels.formulations import acceleration_level, runge_kutta
+
+        self.times, number = np.zeros(2), psi.dtype
+        arguments = (
+            fn, work.pointer, system.m, *runge_kutta.NONE, self.times, np.zeros(1), np.zeros(0), opts, final, psi, g_last, 1,
+            np.zeros((1, 0), number), np.zeros(1, np.int64), np.zeros((2, 2, system.n), number), np.zeros_like(psi),
+        )  # fmt: skip
+        self.work, self.step = work, Prepared(acceleration_level.simulate_rk, arguments)
+
+    def __call__(self, t: float) -> int:
+        """Status, at the state of the workspace and the time t."""
+        self.times[:] = t
+        return self.step()[0]
+
+
 def rank_of_rows(work) -> tuple[int, dict[str, np.ndarray]]:
     """The rank of the constraint rows at the start that the workspace holds, and scales of rows and coordinates (IDX-7)."""
     J, columns = work["J"][: work.system.m].real, inertia_scale(work)
@@ -129,8 +169,8 @@ class AccelerationLevelNewmark(NewmarkFamily, AccelerationLevel):
 
     explicit = False
 
-    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
-        return self.kernels.simulate_newmark(
+    def call(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
+        return self.kernels.simulate_newmark, (
             fn, work.pointer, self.system.m, ts, hs, self.opts, self.family, self.auxiliary, self.options["max_iterations"],
             final, psi, g_last, stride, traj, iterations,
         )  # fmt: skip
@@ -142,8 +182,8 @@ class AccelerationLevelRungeKutta(RungeKutta, AccelerationLevel):
     iterates = False
     unused = ("tolerance", "max_iterations")
 
-    def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
-        return self.kernels.simulate_rk(
+    def controlled(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
+        return self.kernels.simulate_rk, (
             fn, work.pointer, self.system.m, *self.tableau, ts, hs, control, self.opts, final, psi, g_last, stride, traj,
             evaluations, np.zeros((2, self.tableau.stages + 1, self.system.n), traj.dtype), np.zeros_like(psi),
         )  # fmt: skip

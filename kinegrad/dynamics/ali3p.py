@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.dynamics.acceleration_level import Accelerations, rank_of_rows
 from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
@@ -54,6 +55,32 @@ class Ali3p(Scheme):
             work[k][:m] = row[5 * n + i * m : 5 * n + (i + 1) * m]
         Ali3p.begin(self, work)
 
+    def memory(self, work):
+        return [work[name] for name in ("dv", "da", "sizes")]
+
+    def allow_changes(self, work, fn, final, psi, g_last):
+        """Independent rows and scales for `settle`, which solves for accelerations as index1 does."""
+        from kinegrad.kernels.formulations.acceleration_level import RANK, SOFT
+
+        opts = np.zeros(6)
+        opts[SOFT], (opts[RANK], scales) = -1.0, rank_of_rows(work)
+        self.sizes = np.zeros_like(work["sizes"])
+        for name, values in scales.items():
+            work[name][:] = values
+        self.accelerate = Accelerations(self.system, work, fn, opts, final, psi, g_last)
+
+    def settle(self, work, t):
+        before, own = work["ap"].copy(), {name: work[name].copy() for name in ("ease", "sizes")}
+        work["v"][:], work["sizes"][:] = work["vp"], self.sizes
+        status = self.accelerate(t)
+        self.sizes[:] = work["sizes"]
+        for name, values in own.items():
+            work[name][:] = values
+        for name in ("dv", "da"):
+            work[name][:] += work["ap"] - before
+        work["sv"][:] = work["sa"][:] = 0.0
+        return status
+
     def motion(self, traj):
         n, m = self.system.n, self.system.m
         parts = {"q": traj[:, :n], "qd": traj[:, 3 * n : 4 * n], "qdd": traj[:, 4 * n : 5 * n]}
@@ -64,8 +91,8 @@ class Ali3p(Scheme):
 class Ali3pNewmark(NewmarkFamily, Ali3p):
     """With Newmark, HHT or generalized-alpha."""
 
-    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
-        return self.kernels.simulate(
+    def call(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
+        return self.kernels.simulate, (
             fn, work.pointer, self.system.m, ts, hs, self.opts, self.iopts, self.family, self.auxiliary, final,
             psi, g_last, stride, traj, iterations, flags,
         )  # fmt: skip

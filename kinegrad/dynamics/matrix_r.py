@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 
 from kinegrad.dynamics.newmark_family import NewmarkFamily
+from kinegrad.dynamics.prepared import Prepared
 from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
 from kinegrad.dynamics.scheme import Scheme, blocks, unblocked
 from kinegrad.errors import KinegradError
@@ -42,7 +45,7 @@ class MatrixR(Scheme):
         if not 0.0 <= below <= 1.0:
             raise KinegradError(f"reselect_below of matrix-r is {below:g}; give a number from 0 (never) to 1.")
         self.selection, self.stage, self.kernels = independent, matrix_r, matrix_r_steps
-        self.derivatives = matrix_r_derivatives
+        self.derivatives, self.methods = matrix_r_derivatives, runge_kutta
         self.tableau = self.tableau_of(runge_kutta)
         refuse_velocity_rows(system, "The formulation 'matrix-r'", "use ali3p, index1, penalty or recursive")
         self.free = [f for f in system.freedoms if f.independent]
@@ -63,6 +66,11 @@ class MatrixR(Scheme):
     def integrated(self) -> int:
         """Number of coordinates that are integrated."""
         return len(self.free)
+
+    @property
+    def measured(self) -> bool:
+        """Whether the degrees of freedom of the model are integrated, and are no coordinates."""
+        return len(self.chosen) > 0 and self.chosen[0] < 0
 
     @property
     def row_size(self):
@@ -106,13 +114,96 @@ class MatrixR(Scheme):
         work["lam"][:m] = row[3 * n : 3 * n + m]
         self.chosen = self._chosen(row)
 
+    def memory(self, work):
+        parts = self.parts.ready, self.parts.weights, self.parts.G, self.parts.P, self.arrays.R
+        return [self.z, self.zd, self.zdd, self.carried, self.off, *parts]
+
+    def restore(self, work, row, memory):
+        now = self.chosen
+        self.chosen = self._chosen(row)
+        if not np.array_equal(now, self.chosen):
+            self.parts = self.selection.partition(self.chosen, self.system.m, work["M"])
+        super().restore(work, row, memory)
+        work["v"][:], work["a"][:] = work["vp"], work["ap"]
+
+    def allow_changes(self, work, fn, final, psi, g_last):
+        self.settling, self.times, self.no_step = (fn, final, psi, g_last), np.zeros(2), None
+
+    def settle(self, work, t):
+        """By a Runge-Kutta step of no length with one stage."""
+        if self.no_step is None or self.no_step.arguments[3] is not self.parts:
+            self.no_step = Prepared(self.kernels.simulate_rk, self._no_step(work))
+        self.times[:], last = t, self.carried[self.stage.LAST_STEP]
+        work["flag"][FREEDOMS] = int(self.measured)
+        status, _ = self.no_step()
+        self.carried[self.stage.LAST_STEP] = last
+        return OK if status == self.stage.POOR else status
+
+    def _no_step(self, work) -> tuple:
+        """Arguments of a step of no length in the present coordinates."""
+        fn, final, psi, g_last = self.settling
+        number, size = psi.dtype, self.integrated or self.system.n
+        return (
+            fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.methods.NONE, self.times,
+            np.zeros(1), 0, np.zeros(0), self.opts, final, psi, g_last, 1, np.zeros((1, 0), number), np.zeros(1, np.int64),
+            np.zeros(1, np.int64), self.z, self.zd, self.zdd, self.chosen, self.carried, self.before,
+            np.zeros((2, 2, self.system.n), number), np.zeros((2, 2, size), number), self.scratch, np.zeros_like(psi),
+        )  # fmt: skip
+
+    def put_velocities(self, work, v):
+        super().put_velocities(work, v)
+        work["flag"][FREEDOMS] = 1
+        work.call(EVALUATE)
+        measured = work["J"] @ v + work["Phi_t"]
+        chosen = zip(self.chosen, self.free, strict=True)
+        self.zd[:] = [v[k] if k >= 0 else measured[f.row] for k, f in chosen]
+
     def _chosen(self, row) -> np.ndarray:
         at = self.tableau.stages * self.size
         return row[at : at + self.integrated].real.astype(np.int64)
 
+    @abstractmethod
+    def steps_from(
+        self, first, work, fn, ts, hs, control, final, psi, g_last, stride, traj, iterations, flags
+    ) -> tuple:
+        """The compiled entry that does the steps from number `first` on in these coordinates, and its arguments."""
+
+    def call(self, work, fn, ts, hs, *rest):
+        return self.steps_from(0, work, fn, ts, hs, np.zeros(0), *rest)
+
+    def advance(self, work, fn, ts, hs, *rest):
+        return self.run(work, fn, ts, hs, np.zeros(0), *rest)
+
+    def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, iterations, flags):
+        """As `advance`, with `control`: empty, or the numbers of error control (RKT-4)."""
+
+        def some_steps(first):
+            entry, arguments = self.steps_from(
+                first, work, fn, ts, hs, control, final, psi, g_last, stride, traj, iterations, flags
+            )
+            return entry(*arguments)
+
+        return self.steps(work, ts, stride, traj, some_steps)
+
+    def repeated(self, work, fn, ts, hs, final, psi, g_last, traj, iterations, flags):
+        rest = ts, hs, np.zeros(0), final, psi, g_last, 1, traj, iterations, flags
+        parts, prepared = None, None
+
+        def some_steps(first):
+            nonlocal parts, prepared
+            if first:
+                entry, arguments = self.steps_from(first, work, fn, *rest)
+                return entry(*arguments)
+            if parts is not self.parts:  # other coordinates
+                parts, prepared = self.parts, Prepared(*self.steps_from(0, work, fn, *rest))
+            return prepared()
+
+        return lambda: self.steps(work, ts, 1, traj, some_steps)
+
     def steps(self, work, ts, stride, traj, some_steps):
         """Status and number of steps done by `some_steps(first)`, with other independent coordinates where they end early."""
         below, done = self.options["reselect_below"], 0
+        work["flag"][FREEDOMS] = int(self.measured)
         while True:
             status, done = some_steps(done)
             poor = status == self.stage.POOR
@@ -243,33 +334,28 @@ class MatrixRNewmark(NewmarkFamily, MatrixR):
         if self.extended:
             row[len(row) - self.integrated :] = self.auxiliary
 
-    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
-        def some_steps(first):
-            return self.kernels.simulate_newmark(
-                fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, ts, hs, first, self.opts,
-                self.family, self.options["max_iterations"], final, psi, g_last, stride, traj, iterations, flags, self.z,
-                self.zd, self.zdd, self.auxiliary, self.chosen, self.carried, self.before, self.scratch,
-            )  # fmt: skip
-
-        work["flag"][FREEDOMS] = int((self.chosen < 0).any())
-        return self.steps(work, ts, stride, traj, some_steps)
+    def steps_from(self, first, work, fn, ts, hs, control, final, psi, g_last, stride, traj, iterations, flags):
+        return self.kernels.simulate_newmark, (
+            fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, ts, hs, first, self.opts,
+            self.family, self.options["max_iterations"], final, psi, g_last, stride, traj, iterations, flags, self.z,
+            self.zd, self.zdd, self.auxiliary, self.chosen, self.carried, self.before, self.scratch,
+        )  # fmt: skip
 
 
-class MatrixRRungeKutta(RungeKutta, MatrixR):
+class MatrixRRungeKutta(MatrixR, RungeKutta):
     """With a Runge-Kutta method."""
 
     unused = ("max_iterations",)
 
-    def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
-        def some_steps(first):
-            return self.kernels.simulate_rk(
-                fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.tableau, ts, hs, first,
-                control, self.opts, final, psi, g_last, stride, traj, evaluations, flags, self.z, self.zd, self.zdd,
-                self.chosen, self.carried, self.before, self.off, self.rates, self.scratch, np.zeros_like(psi),
-            )  # fmt: skip
+    def controlled(self, work, fn, ts, hs, control, *rest):
+        return self.steps_from(0, work, fn, ts, hs, control, *rest)
 
-        work["flag"][FREEDOMS] = int((self.chosen < 0).any())
-        return self.steps(work, ts, stride, traj, some_steps)
+    def steps_from(self, first, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
+        return self.kernels.simulate_rk, (
+            fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.tableau, ts, hs, first,
+            control, self.opts, final, psi, g_last, stride, traj, evaluations, flags, self.z, self.zd, self.zdd,
+            self.chosen, self.carried, self.before, self.off, self.rates, self.scratch, np.zeros_like(psi),
+        )  # fmt: skip
 
 
 class MatrixRRungeKutta4(RungeKutta4, MatrixRRungeKutta):

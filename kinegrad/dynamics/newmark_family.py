@@ -79,6 +79,15 @@ class NewmarkFamily(Scheme):
         super().resume(work, row)
         self.auxiliary = (row[super().row_size :] if self.extended else self.acceleration(work)).copy()
 
+    def memory(self, work):
+        return [*super().memory(work), self.auxiliary]
+
+    def settle(self, work, t):
+        before = self.acceleration(work).copy()
+        status = super().settle(work, t)
+        self.auxiliary += self.acceleration(work) - before
+        return status
+
     def start_weight(self, hs):
         return 0.5 * hs[0]
 

@@ -50,6 +50,10 @@ class RecursiveScheme:
             )
         super().begin(work)
 
+    def solved_by(self, work, fn):
+        tree = self.tree(work)
+        return tree, tree.functions(fn)
+
     def tree(self, work):
         """The tree of a workspace, made once for each."""
         from kinegrad.coordinates.joint.recursive import ConstrainedTree
@@ -63,9 +67,8 @@ class RecursiveScheme:
 class RecursiveRungeKutta(RecursiveScheme, AccelerationLevelRungeKutta):
     """With a Runge-Kutta method; the derivatives of its stages are solved by sweeps too."""
 
-    def run(self, work, fn, *rest):
-        tree = self.tree(work)
-        return super().run(tree, tree.functions(fn), *rest)
+    def controlled(self, work, fn, *rest):
+        return super().controlled(*self.solved_by(work, fn), *rest)
 
     def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
         return self._swept("direct", work, fn, ts, hs, after, final, traj, self.rates(state), *state[:2], grad)
@@ -95,11 +98,11 @@ class RecursiveRungeKutta54(RungeKutta54, RecursiveRungeKutta):
 class RecursiveNewmark(RecursiveScheme, AccelerationLevelNewmark):
     """With Newmark, HHT or generalized-alpha, by substitution."""
 
-    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
+    def call(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         from kinegrad.kernels.formulations.recursive import simulate_newmark
 
-        tree = self.tree(work)
-        return simulate_newmark(
-            tree.functions(fn), tree.pointer, self.system.m, ts, hs, self.opts, self.family, self.auxiliary,
+        tree, functions = self.solved_by(work, fn)
+        return simulate_newmark, (
+            functions, tree.pointer, self.system.m, ts, hs, self.opts, self.family, self.auxiliary,
             self.options["max_iterations"], final, psi, g_last, stride, traj, iterations,
         )  # fmt: skip

@@ -34,11 +34,16 @@ class RungeKutta(Scheme):
         return total
 
     @abstractmethod
-    def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
-        """Status and number of steps done; `control` is empty, or the numbers of error control (RKT-4)."""
+    def controlled(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags) -> tuple:
+        """As `call`, with `control`: empty, or the numbers of error control (RKT-4)."""
 
-    def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
-        return self.run(work, fn, ts, hs, np.zeros(0), final, psi, g_last, stride, traj, iterations, flags)
+    def call(self, work, fn, ts, hs, *rest):
+        return self.controlled(work, fn, ts, hs, np.zeros(0), *rest)
+
+    def run(self, work, fn, ts, hs, control, *rest):
+        """As `advance`, with `control`."""
+        entry, arguments = self.controlled(work, fn, ts, hs, control, *rest)
+        return entry(*arguments)
 
 
 class RungeKutta4(RungeKutta):
@@ -72,7 +77,6 @@ class RungeKutta54(RungeKutta):
                 evaluations[first:last], flags[first:last],
             )  # fmt: skip
 
-        advance(0, 0)  # no steps: compiles, or loads, before the clock starts
         done, cpu = 0, 0.0
         while True:
             clock = time.thread_time()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
+from kinegrad.dynamics.prepared import Prepared
 
 #: values (k,) at the times (k,) and states q, qd, qdd, lam by name
 Integrand = Callable[[np.ndarray, dict[str, np.ndarray]], np.ndarray]
@@ -78,8 +79,25 @@ class Scheme(ABC):
         """Fill `row` with the state that the workspace holds."""
 
     @abstractmethod
+    def call(self, work: Workspace, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags) -> tuple:
+        """The compiled entry that does steps, and its arguments: `traj[0]` is the state before the first of them."""
+
     def advance(self, work: Workspace, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
-        """Status and number of steps done; `traj[0]` is the state before the first of the steps."""
+        """Status and number of steps done."""
+        entry, arguments = self.call(work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags)
+        return entry(*arguments)
+
+    def repeated(self, work: Workspace, fn, ts, hs, final, psi, g_last, traj, iterations, flags) -> Callable[[], tuple]:
+        """`advance` with a stride of 1 as a function of nothing, to be called again and again; `restore` ends its use."""
+        return Prepared(*self.call(work, fn, ts, hs, final, psi, g_last, 1, traj, iterations, flags))
+
+    def load(self, work: Workspace, fn) -> None:
+        """Compile, or load, what `advance` calls, without a step; the workspace holds the start."""
+        no_numbers, no_counts = np.zeros(0), np.zeros(0, np.int64)
+        self.advance(
+            work, fn, np.zeros(1), no_numbers, np.zeros(0, np.bool_), no_numbers, no_numbers, 1,
+            np.zeros((1, self.row_size)), no_counts, no_counts,
+        )  # fmt: skip
 
     @abstractmethod
     def motion(self, traj: np.ndarray) -> dict[str, np.ndarray]:
@@ -100,6 +118,29 @@ class Scheme(ABC):
     @abstractmethod
     def resume(self, work: Workspace, row: np.ndarray) -> None:
         """Put the state of a row back into the workspace."""
+
+    def memory(self, work: Workspace) -> list[np.ndarray]:
+        """Arrays in which a step leaves something to the next one, beside its row."""
+        return []
+
+    def restore(self, work: Workspace, row: np.ndarray, memory: list[np.ndarray]) -> None:
+        """Go back to a state, so that the steps after it have the same digits: its row, and copies of the `memory` then."""
+        self.resume(work, row)
+        for array, value in zip(self.memory(work), memory, strict=True):
+            array[...] = value
+
+    @abstractmethod
+    def allow_changes(self, work: Workspace, fn, final, psi, g_last) -> None:
+        """Make ready for `settle`, at the start that the workspace holds and with arrays that stay."""
+
+    @abstractmethod
+    def settle(self, work: Workspace, t: float) -> int:
+        """Status; the accelerations and multipliers of the state, and the integrands there, after slots or velocities have
+        changed.  What is extrapolated from earlier steps is shifted with the accelerations."""
+
+    def put_velocities(self, work: Workspace, v: np.ndarray) -> None:
+        """Other velocities for the state that the workspace holds; `settle` has to follow."""
+        work["v"][:] = work["vp"][:] = v
 
     @abstractmethod
     def start_weight(self, hs: np.ndarray) -> float:

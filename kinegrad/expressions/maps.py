@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -256,6 +256,13 @@ class GraphMap:
         if len(self._computed):
             y[self._computed] = self._function(x[self._needed])
         return y
+
+    def part(self, chosen: Iterable[int]) -> tuple[np.ndarray, GraphMap]:
+        """Which outputs depend on the inputs at these positions, and the map from all inputs to them."""
+        inputs = list(self._position)
+        picked = {inputs[i] for i in chosen}
+        at = [i for i, x in enumerate(self.outputs) if not picked.isdisjoint(x.graph.inputs_of(x))]
+        return np.array(at, np.int64), GraphMap([self.outputs[i] for i in at], inputs)
 
     def origins(self, k: int) -> list[int]:
         """The positions of the inputs that output k depends on."""

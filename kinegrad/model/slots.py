@@ -8,7 +8,7 @@ slots to the gradient by every number of the model, named or not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -271,6 +271,23 @@ class FieldPartials:
             for block, inner in zip(self.blocks, self.inner, strict=True)
         )
         return Jacobian(self.assembly(self.graph_part.values(fields)), tuple(behind))
+
+
+class PartOfSlots:
+    """The slots that depend on the independent parameters at some positions, for those who change these again and again."""
+
+    def __init__(self, slots: Slots, chosen: Iterable[int]):
+        self.fields, self._from_rho = slots.from_rho.part(chosen)
+        self.slots, self._from_fields = slots.from_fields.part(self.fields.tolist())
+        self._blocks = [block for block in slots.blocks if np.isin(block.columns, self.fields).any()]
+
+    def update(self, rho: np.ndarray, fields: np.ndarray, s: np.ndarray) -> bool:
+        """Whether all is finite after fields and slots have been brought up to date with rho."""
+        fields[self.fields] = self._from_rho(rho)
+        s[self.slots] = self._from_fields(fields)
+        for block in self._blocks:
+            s[block.slots] = block.matrix @ fields[block.columns]
+        return bool(np.isfinite(fields).all() and np.isfinite(s).all())
 
 
 def _numbers(rho: np.ndarray, n: int) -> np.ndarray:

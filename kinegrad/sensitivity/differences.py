@@ -14,7 +14,7 @@ from kinegrad.markup import frame, grid
 from kinegrad.quiet import without_warnings
 
 if TYPE_CHECKING:
-    from kinegrad.sensitivity.gradient import Gradient
+    from kinegrad.sensitivity.result import Gradient
 
 LARGEST, FACTOR, SIZES = 1e-2, 3.0, 6  # step sizes relative to the parameter: 1e-2, 3.3e-3 ... 4e-5
 SMALL_ENTRY = 1e-3  # entries below this part of their row's largest are measured against that

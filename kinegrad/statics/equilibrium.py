@@ -88,7 +88,7 @@ class Equilibrium:
         rest = np.zeros((1, self.system.n))
         return reactions(self.system, [self.t], self.q[None, :], rest, rest, s=self.s)
 
-    def gradient(self, *, wrt: Sequence[str] | None = None, method: str = "direct", every_slot: bool = False):
+    def gradient(self, *, wrt: Sequence[str] | None = None, method="direct", every_slot: bool = False):
         """Derivatives of the objectives at the equilibrium by parameters; see `kinegrad.statics.sensitivity`."""
         from kinegrad.statics.sensitivity import gradient
 

@@ -13,28 +13,39 @@ from kinegrad.expressions.maps import Jacobian
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.start import refined
 from kinegrad.quiet import without_warnings
-from kinegrad.sensitivity.gradient import Gradient, check_finite, labels_of, slots_with
+from kinegrad.sensitivity.direct import Direct
+from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
+from kinegrad.sensitivity.gradient import check_finite, labels_of
+from kinegrad.sensitivity.method import Method
+from kinegrad.sensitivity.methods import method_of
+from kinegrad.sensitivity.result import Gradient, slots_with
 from kinegrad.statics.equilibrium import Equilibrium, allowed, at_rest, definite, equilibrium, named
 from kinegrad.statics.stiffness import INDEPENDENT, Stiffness
 
-METHODS = ("direct", "adjoint")
+#: what methods are called at an equilibrium, where nothing is discrete
+NAMES = {Direct: "direct", DiscreteAdjoint: "adjoint"}
 
 
 @without_warnings
 def gradient(
-    found: Equilibrium, *, wrt: Sequence[str] | None = None, method: str = "direct", every_slot: bool = False
+    found: Equilibrium, *, wrt: Sequence[str] | None = None, method: Method | str = "direct", every_slot: bool = False
 ) -> Gradient:
     """Gradient of the objectives at an equilibrium by the parameters `wrt` (default: the model's design).
 
-    The equilibrium moves with the parameters. With `every_slot` an adjoint also gives the derivatives by every number of
-    the model (`Gradient.by_number`).
+    The equilibrium moves with the parameters. Methods are those of `kinegrad.gradient`, as objects or by name; the adjoint
+    is called "adjoint" here. With `every_slot` it also gives the derivatives by every number of the model
+    (`Gradient.by_number`).
 
     Directions that nothing holds (`Equilibrium.free`) do no harm as long as the objectives do not depend on them and the
     parameters do not push along them; by numbers of the model that do push, `by_number` gives NaN.
     """
     system = found.system
-    if method not in METHODS:
-        raise KinegradError(f"{method!r} is no method of an equilibrium; choose from {', '.join(METHODS)}.")
+    chosen = method_of(method, "method of an equilibrium", NAMES.values(), every_slot=every_slot)
+    if type(chosen) not in NAMES or getattr(chosen, "history", False):
+        raise KinegradError(
+            f"{chosen!r} needs a motion in time; at an equilibrium choose from {', '.join(NAMES.values())}."
+        )
+    method, every_slot = NAMES[type(chosen)], chosen.every_slot
     if not system.objectives:
         raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
     labels = labels_of(system, wrt, every_slot)

@@ -1,5 +1,7 @@
 """``kinegrad gradient``: methods, parameters, objectives, every number, and the check by differences."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -75,10 +77,10 @@ def test_check_by_differences(report, command, pendulum):
 
 
 def test_a_wrong_gradient_has_a_negative_verdict(report, pendulum, monkeypatch):
-    import kinegrad.sensitivity.gradient as module
+    import kinegrad.sensitivity.direct as module
 
-    right = module._direct
-    monkeypatch.setattr(module, "_direct", lambda *arguments: right(*arguments) * (1.0 + 1e-4))
+    right = module.direct
+    monkeypatch.setattr(module, "direct", lambda *arguments: right(*arguments) * (1.0 + 1e-4))
     found = report("gradient", pendulum(), "--wrt", "m,L", "--check", code=1)
     assert found["check"]["travel"]["m"] == pytest.approx(1e-4, rel=1e-2)
 
@@ -153,22 +155,22 @@ simulation: {t_end: 0.3, step: 0.001}
 
 def test_check_where_a_gradient_is_zero(report, tmp_path, monkeypatch):
     """Rounding against rounding is no difference; an entry that should be zero and is 1e-6 is one."""
-    import kinegrad.sensitivity.gradient as module
+    import kinegrad.sensitivity.direct as module
 
     (tmp_path / "m.yaml").write_text(SPINNING)
     arguments = ("gradient", tmp_path / "m.yaml", "--wrt", "m,J", "--check")
     found = report(*arguments)
     assert max(abs(x) for row in found["gradient"].values() for x in row.values()) < 1e-12
     assert max(x for row in found["check"].values() for x in row.values()) < 1e-5
-    exact = module._direct
-    monkeypatch.setattr(module, "_direct", lambda *a, **k: exact(*a, **k) + 1e-6)
+    exact = module.direct
+    monkeypatch.setattr(module, "direct", lambda *a, **k: exact(*a, **k) + 1e-6)
     found = report(*arguments, code=1)
     assert min(x for name in ("along", "down") for x in found["check"][name].values()) > 1e-3
 
 
 def test_check_sees_a_small_error_where_objectives_are_strongly_curved(report, tmp_path, monkeypatch):
     """Some swings of a double pendulum: what six sizes of steps lack of one curve is not taken for noise."""
-    import kinegrad.sensitivity.gradient as module
+    import kinegrad.sensitivity.direct as module
 
     (tmp_path / "m.yaml").write_text("""
 kinegrad: 1
@@ -188,8 +190,8 @@ simulation: {t_end: 2.5, step: 0.004}
     arguments = ("gradient", tmp_path / "m.yaml", "--wrt", "L,m", "--check")
     found = report(*arguments)
     assert max(found["check"]["end"].values()) < 1e-5
-    exact = module._direct
-    monkeypatch.setattr(module, "_direct", lambda *a, **k: exact(*a, **k) * 1.0001)
+    exact = module.direct
+    monkeypatch.setattr(module, "direct", lambda *a, **k: exact(*a, **k) * 1.0001)
     found = report(*arguments, code=1)
     assert min(found["check"]["end"].values()) > 9e-5
 
@@ -243,3 +245,48 @@ def test_times_that_follow_are_refused_in_python_and_after_loading(tmp_path):
         kg.gradient(motion, wrt=["m"], method="discrete-adjoint", every_slot=True)
     given = kg.simulate(system, t_end=0.5, step=0.01, output_step=0.01)
     assert kg.gradient(given).matrix.all()
+
+
+# --- how much is simulated ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def count(monkeypatch):
+    """How often a motion was simulated, and a start solved."""
+    simulation, sensitivity = (import_module(f"kinegrad.{name}") for name in ("simulate", "sensitivity.gradient"))
+    calls = {"simulate": 0, "start": 0}
+
+    def counted(name, function):
+        def run(*arguments, **options):
+            calls[name] += 1
+            return function(*arguments, **options)
+
+        return run
+
+    again = counted("simulate", simulation.simulate)
+    monkeypatch.setattr(simulation, "simulate", again)
+    monkeypatch.setattr(sensitivity, "simulate", again)
+    monkeypatch.setattr(simulation, "start", counted("start", simulation.start))
+    return calls
+
+
+@pytest.mark.parametrize("method", ["direct", "discrete-adjoint"])
+def test_a_gradient_simulates_twice(report, pendulum, count, method):
+    """As asked for, and with iterations to rounding; an explicit scheme has none, and its motion serves."""
+    report("gradient", pendulum(), "--wrt", "m", "--method", method)
+    assert count == {"simulate": 2, "start": 2}
+    report("gradient", pendulum(), "--wrt", "m", "--method", method, "--formulation", "index1", "--integrator", "rk4")
+    assert count == {"simulate": 3, "start": 3}
+
+
+def test_a_run_simulates_once(report, pendulum, count):
+    report("run", pendulum())
+    assert count == {"simulate": 1, "start": 1}
+
+
+def test_adjoint_is_the_discrete_adjoint(report, pendulum):
+    short, long = (
+        report("gradient", pendulum(), "--wrt", "m,u", "--method", x) for x in ("adjoint", "discrete-adjoint")
+    )
+    assert short["method"] == "discrete-adjoint" and short["gradient"] == long["gradient"]
+    report("gradient", pendulum(), "--all", "--method", "adjoint")

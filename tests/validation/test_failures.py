@@ -140,8 +140,8 @@ def test_the_last_step_is_shortened():
 
 def test_gradients_that_make_no_sense():
     motion = simulate(system(), t_end=0.1, step=1e-2)
-    with pytest.raises(KinegradError, match="'adjoint' is no method; choose from direct, discrete-adjoint"):
-        gradient(motion, wrt=["x0"], method="adjoint")
+    with pytest.raises(KinegradError, match="'backwards' is no method; choose from direct, discrete-adjoint"):
+        gradient(motion, wrt=["x0"], method="backwards")
     with pytest.raises(KinegradError, match="No parameters to differentiate by"):
         gradient(motion)
     plain = Model.from_yaml_text(SLIDER.replace("objectives: {sum: {integral: rail.distance}}", ""))

@@ -1,0 +1,78 @@
+"""Discrete adjoint: the adjoint of the state is carried back from the last step to the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegrad.kernels.products import LINEARISE, PULLBACK
+from kinegrad.kernels.status import OK
+from kinegrad.motion import Motion
+from kinegrad.sensitivity.method import Derivatives, Method, Wanted
+from kinegrad.sensitivity.sweeps import at_start, failed, final_objectives, pieces, start_weights
+
+
+@dataclass(frozen=True)
+class DiscreteAdjoint(Method):
+    """The exact transpose of direct differentiation, backwards: its cost grows with the number of objectives.
+
+    Parameters
+    ----------
+    every_slot : bool
+        Also give the derivatives by every number of the model (`Gradient.by_number`).
+    """
+
+    name = "discrete-adjoint"
+    every_slot: bool = False
+
+    def run(self, motion: Motion, wanted: Wanted) -> Derivatives:
+        by_slot = adjoint(motion, self._slots(wanted), wanted.progress)
+        return Derivatives(wanted.s_rho.pull(by_slot), by_slot if self.every_slot else None)
+
+    def load(self, motion: Motion, wanted: Wanted) -> None:
+        sweep = Sweep(motion, self._slots(wanted))
+        sweep.back(0, 0)
+        sweep.at_start()
+
+    def _slots(self, wanted: Wanted) -> np.ndarray | None:
+        return None if self.every_slot else wanted.s_rho.moved()
+
+
+class Sweep:
+    """The adjoint of the state along a motion, at first zero behind the end, and of the wanted slots, or of all."""
+
+    def __init__(self, motion: Motion, wanted: np.ndarray | None):
+        self.motion, self.final = motion, final_objectives(motion.system)
+        self.work = motion.system.workspace(s=motion.s, wanted=wanted)
+        self.state = motion.scheme.empty_state(len(self.final))
+        self.fn = self.work.functions(LINEARISE, PULLBACK)
+
+    def back(self, first: int, last: int) -> None:
+        """Go back through the steps last - 1 to first."""
+        motion = self.motion
+        after = float(motion.hs[last]) if last < len(motion.hs) else 0.0
+        status, step = motion.scheme.adjoint(
+            self.work, self.fn, motion.ts[first : last + 1], motion.hs[first:last], after, self.final,
+            motion.traj[first : last + 1], motion.flags[first:last], self.state,
+        )  # fmt: skip
+        self.work.check_calls()
+        if status != OK:
+            raise failed(motion, status, first + step)
+
+    def at_start(self) -> None:
+        """Hand the adjoint of the state over to what the start depends on."""
+        begin = at_start(self.motion, self.work)
+        state = self.motion.scheme.start_adjoint(self.work, self.state, len(self.final))
+        begin.adjoint(*state, start_weights(self.motion, self.final))
+
+
+def adjoint(motion: Motion, wanted: np.ndarray | None, progress) -> np.ndarray:
+    """(o, slots) derivatives by the wanted slots, or by all (ALI-4, MR-4)."""
+    sweep, steps = Sweep(motion, wanted), len(motion.hs)
+    for first, last in reversed(pieces(steps, progress)):
+        sweep.back(first, last)
+        if progress:
+            progress(1.0 - first / steps)
+    sweep.at_start()
+    return sweep.work["psi_s"].copy()

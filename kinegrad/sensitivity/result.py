@@ -1,0 +1,154 @@
+"""Gradient: what any method of differentiation gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinegrad.errors import KinegradError
+from kinegrad.motion import Motion
+from kinegrad.simulate import simulate
+
+if TYPE_CHECKING:
+    from kinegrad.sensitivity.differences import GradientCheck
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Derivatives of objectives by parameters.
+
+    Attributes
+    ----------
+    values : dict objective -> value
+    wrt : tuple of str
+        Labels of the independent parameters.
+    matrix : (objectives, parameters) array
+    by_slot : (objectives, slots) array or None
+        Discrete adjoint: the derivative by every slot of the model.
+    cpu_s : float
+        Processor time of everything, the simulation included.
+    simulation_cpu_s : float
+        Processor time of the plain simulation the motion came from.
+    history_t : (k,) array or None
+        With `history`: times.
+    no_meaning : dict parameter -> time
+        Parameters with other values of which the mechanism would not pass a singular position that it passes at this time:
+        there is no derivative by them.
+    history : (k, objectives, parameters) array or None
+        With `history`: the gradient of the integrals up to these times; NaN for objectives taken at the end.
+    """
+
+    method: str
+    values: dict
+    wrt: tuple[str, ...]
+    matrix: np.ndarray
+    motion: Motion
+    cpu_s: float
+    simulation_cpu_s: float
+    by_slot: np.ndarray | None = None
+    history_t: np.ndarray | None = None
+    history: np.ndarray | None = None
+    no_meaning: dict = field(default_factory=dict)
+    slots_without_meaning: np.ndarray | None = None
+
+    def __getitem__(self, key: tuple[str, str]) -> float:
+        objective, parameter = key
+        return float(self.matrix[list(self.values).index(objective), self.wrt.index(parameter)])
+
+    def by_number(self) -> dict[str, dict[str, float]]:
+        """Derivatives by every number of the model, by its path (discrete adjoint); NaN where there is none (`no_meaning`)."""
+        if self.by_slot is None:
+            raise KinegradError("Derivatives by every number come with method='discrete-adjoint', every_slot=True.")
+        system = self.motion.system
+        J = system.slots.field_jacobian(system.rho)
+        nothing = ~np.isnan(self.slots_without_meaning) if self.slots_without_meaning is not None else None
+        lost = J.pull(nothing.astype(float)) != 0.0 if nothing is not None and nothing.any() else None
+        return {
+            name: dict(
+                zip(
+                    system.slots.field_paths,
+                    np.where(False if lost is None else lost, np.nan, J.pull(row)).tolist(),
+                    strict=True,
+                )
+            )
+            for name, row in zip(self.values, self.by_slot, strict=True)
+        }
+
+    def as_dict(self) -> dict[str, dict]:
+        """{objective: {parameter: value}}; a list of values for a parameter that is a list and is there as a whole."""
+        return self.named(self.matrix)
+
+    def named(self, matrix: np.ndarray) -> dict[str, dict]:
+        """The same of any (objectives, parameters) array."""
+        parameters = self.motion.system.parameters
+        bases = dict.fromkeys(label.partition("[")[0] for label in self.wrt if "[" in label)
+        there = set(self.wrt)
+        whole = {base for base in bases if there.issuperset(parameters.expand(base))}
+        out = {}
+        for name, values in zip(self.values, matrix.tolist(), strict=True):
+            row: dict = {}
+            for label, value in zip(self.wrt, values, strict=True):
+                base = label.partition("[")[0]
+                if "[" in label and base in whole:
+                    row.setdefault(base, []).append(value)
+                else:
+                    row[label] = value
+            out[name] = row
+        return out
+
+    def check(self, *, progress: Callable[[float], None] | None = None) -> GradientCheck:
+        """The gradient beside differences of whole runs, which know nothing of derivatives.
+
+        Each parameter is made a little larger and smaller, by six step sizes from 1 % down to 0.004 %; the differences are
+        extrapolated, and what changes least is taken.  What the runs lack of a smooth curve is their noise, and no more than
+        it is asked of the differences.  Twelve runs for each parameter.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the fraction done.
+
+        Returns
+        -------
+        GradientCheck
+            Relative differences by objective and parameter, and whether all are good.
+        """
+        from kinegrad.sensitivity.differences import check
+
+        return check(self, progress)
+
+    def objectives_with(self, rho: np.ndarray) -> np.ndarray:
+        """The objectives of the same run with other values of the independent parameters."""
+        motion = self.motion
+        system = motion.system.with_parameters(rho)
+        run = simulate(
+            system, motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
+            output_step=None if motion.scheme.adaptive else len(motion.hs) * motion.step,
+            s=slots_with(motion, rho), guess=motion.q[0],
+        )  # fmt: skip
+        return np.array(list(run.objectives.values()), float)
+
+    def plot(self, path: str | Path | None = None):
+        """A matplotlib figure: relative sensitivities as bars and, with `history`, the gradient by time.
+
+        It is also written to `path` when one is given (png, pdf or svg).
+        """
+        from kinegrad.plots import plot_gradient
+
+        return plot_gradient(self, path)
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        from kinegrad.display import gradient_html
+
+        return gradient_html(self)
+
+
+def slots_with(found, rho: np.ndarray) -> np.ndarray:
+    """Slots of a motion or an equilibrium with other values of the parameters; what was given beside these stays."""
+    system = found.system
+    return system.slots.values(rho) + (found.s - system.s)

@@ -1,0 +1,45 @@
+"""What sweeps over a motion share, forwards and backwards: pieces, the start, weights, failures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinegrad.errors import KinegradError
+from kinegrad.kernels.products import TIME
+from kinegrad.kinematics.start import StartDerivatives
+from kinegrad.motion import Motion
+from kinegrad.simulate import explanation
+
+SEGMENTS = 50
+MOMENTS = 200  # times at which a history is kept
+
+
+def final_objectives(system) -> np.ndarray:
+    """Which objectives are taken at the end; the others are integrals."""
+    return np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
+
+
+def start_weights(motion: Motion, final: np.ndarray) -> np.ndarray:
+    """(o,) weights of the start in the objectives, as far as the sweeps do not count it."""
+    return np.where(final, 0.0, motion.scheme.start_weight(motion.hs))
+
+
+def at_start(motion: Motion, work) -> StartDerivatives:
+    """Derivatives of the start, at which the workspace is left."""
+    motion.scheme.resume(work, motion.traj[0])
+    work["v"][:], work["a"][:] = work["vp"], work["ap"]
+    work["par"][TIME] = motion.ts[0]
+    return StartDerivatives(motion.system, work, motion.scheme.compliance)
+
+
+def failed(motion: Motion, status: int, step: int) -> KinegradError:
+    """What to raise when a sweep ends with a status other than OK at a step."""
+    return KinegradError("Gradient: " + explanation(status, motion.ts[step], motion.step, motion.formulation))
+
+
+def pieces(steps: int, progress, course=None) -> list[tuple[int, int]]:
+    """Ranges of steps in which a sweep is done: one, or many when its progress or its course is asked for."""
+    size = steps if progress is None or steps <= 2000 else -(-steps // SEGMENTS)
+    if course is not None:
+        size = -(-steps // MOMENTS)
+    return [(first, min(first + size, steps)) for first in range(0, steps, size)]
