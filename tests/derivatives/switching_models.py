@@ -66,3 +66,27 @@ def pendulum() -> Model:
 
 FOUR_BAR_WRT = ("crank", "rocker", "swing", "k")
 PENDULUM_WRT = ("L", "spin", "tilt", "push")
+
+
+def rocker(size):
+    """A rod on a ball joint, held by two links: rows of links are of size², those of Euler parameters of 1; starts unturned."""
+    rod = {
+        "mass": 1, "com": [0.3 * size, 0.1 * size, 0], "inertia": [0.02 * size**2, 0.05 * size**2, 0.06 * size**2],
+        "markers": {"O": [0, 0, 0], "P": [size, 0, 0], "Q": [0.4 * size, 0.7 * size, 0.1 * size]},
+    }  # fmt: skip
+    ground = {"O": [0, 0, 0], "A": [0.9 * size, 0.2 * size, 0.8 * size], "B": [-0.3 * size, 0.6 * size, 0.9 * size]}
+    return Model.from_dict(
+        {
+            "kinegrad": 1, "ground": {"markers": ground}, "bodies": {"rod": rod},
+            "joints": {
+                "ball": {"type": "spherical", "between": ["ground.O", "rod.O"]},
+                "a": {"type": "link", "between": ["ground.A", "rod.P"], "length": 0.69**0.5 * size},
+                "b": {"type": "link", "between": ["ground.B", "rod.Q"], "length": 1.14**0.5 * size},
+            },
+            "forces": {"gravity": {"type": "gravity", "acceleration": [0, 0, -9.81 * size]}},
+            "degrees_of_freedom": {"rod.P.y": {"position": 0, "velocity": 0}},
+            "objectives": {
+                "shake": {"integral": "norm2(rod.P.acceleration)"}, "pull": {"final": "rod.Q.acceleration.x"},
+            },
+        }
+    )  # fmt: skip

@@ -1,9 +1,12 @@
 """Matrix R re-selects its independent coordinates: it passes where the first ones lose the position, on the same motion."""
 
+import warnings
+
 import numpy as np
 import pytest
-from switching_models import FOUR_BAR_WRT, PENDULUM_WRT, four_bar, pendulum, point_four_bar
+from switching_models import FOUR_BAR_WRT, PENDULUM_WRT, four_bar, pendulum, point_four_bar, rocker
 
+import kinegrad as kg
 from kinegrad.coordinates.joint.lowering import joint
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.kernels.formulations.independent import basis, choose, factorise, partition, quality
@@ -209,3 +212,16 @@ def test_gradients_converge_to_those_of_ali3p():
 def test_a_threshold_out_of_range_is_refused(below):
     with pytest.raises(KinegradError, match="reselect_below of matrix-r"):
         run("four-bar", MatrixR(reselect_below=below), RungeKutta4(), 1e-3)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "newmark"])
+@pytest.mark.parametrize("size", [1e-3, 1e3, 1e5])
+def test_the_unit_of_length_does_not_matter(size, integrator):
+    """Rows of links have the square of a length beside rows without any: each has its own weight."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # that a singular position is near
+        one, other = (
+            kg.simulate(joint(rocker(x)), kg.MatrixR(tolerance=1e-12 * min(x, 1.0)), integrator, t_end=0.05, step=1e-3)
+            for x in (1.0, size)
+        )
+    assert np.abs(one.q - other.q).max() < 1e-10

@@ -2,7 +2,8 @@
 
 K = [Phi_q; B], B = z_q.  If z are coordinates themselves, the other n - d are unknown in K x = b and the unit rows of B
 need no equations (MR-9).  If z measure something else all n are unknown, and the rows of B are rows like those of Phi_q.
-Redundant rows are borne by a pseudo-inverse from the normal equations of the unknowns (MR-8).
+Redundant rows are borne by a pseudo-inverse from the normal equations of the unknowns, in which each row has a weight, since
+rows differ in size and unit: 1 as long as that does no harm (MR-8).
 """
 
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from kinegrad.kernels.status import LOST_RANK, OK, SINGULAR
 # parts of a diagonal entry of the normal equations that are left as pivot: refinement is needed, and no longer helps
 POORLY, LOST = 1e-2, 1e-11
 ROUNDS = 6  # that solutions then take
+NEARLY_LOST, BETTER = 1e-5, 100.0  # a part with which other weights of rows are tried, and what they must gain
 FEW = 10.0  # unknowns
 MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
 
@@ -26,14 +28,15 @@ class Partition(NamedTuple):
 
     `order` has the coordinates, the `nu` unknown ones first; `rows` is the number of rows that are equations for them, G
     holds the columns of those rows in that order, P the transposed pseudo-inverse of the unknowns' columns; `ready` is the
-    number of rounds that a solution with it takes, 0 before it is there,
-    and -ln of the least part of a pivot that was left so far.  N, d, w4 are scratch.
+    number of rounds that a solution with it takes, 0 before it is there, and -ln of the least part of a pivot that was left
+    so far; `weights` has one number a row, and others that may take over.  N, d, w4 are scratch.
     """
 
     order: np.ndarray
     nu: int
     rows: int
     ready: np.ndarray
+    weights: np.ndarray
     G: np.ndarray
     P: np.ndarray
     N: np.ndarray
@@ -41,25 +44,31 @@ class Partition(NamedTuple):
     w4: np.ndarray
 
 
-def partition(chosen, m, like):
-    """The partition with the independent coordinates `chosen`, or MEASURED; `like` is an (n, n) array of its numbers."""
+def partition(chosen, m, like, weights=None):
+    """The partition with the independent coordinates `chosen`, or MEASURED; `like` is an (n, n) array of its numbers.
+
+    `weights` are those of the rows, m and then those of z, that serve where weights of 1 do not; 1 by default.
+    """
     measured = len(chosen) == 0 or chosen[0] == MEASURED
     unknown = np.setdiff1d(np.arange(len(like)), [] if measured else chosen)
     order = np.concatenate([unknown, [] if measured else chosen]).astype(np.int64)
-    return _partition(order, len(unknown), m + measured * len(chosen), like.dtype)
+    return _partition(order, len(unknown), m + measured * len(chosen), like.dtype, weights)
 
 
-def partitions(nd, m, like):
+def partitions(nd, m, like, weights=None):
     """Two partitions with nd independent coordinates, for `arranged`: MEASURED, and any ones."""
     n = len(like)
-    return tuple(_partition(np.arange(n), nu, m + nd * (nu == n), like.dtype) for nu in (n, n - nd))
+    return tuple(_partition(np.arange(n), nu, m + nd * (nu == n), like.dtype, weights) for nu in (n, n - nd))
 
 
-def _partition(order, nu, rows, number):
+def _partition(order, nu, rows, number, others):
     n = len(order)
     G, P, N = np.zeros((rows, n), number), np.zeros((rows, nu), number), np.zeros((nu, nu), number)
     d, w4 = np.zeros(2 * nu, number), np.zeros((max(rows, nu), 4), number)
-    return Partition(order, nu, rows, np.zeros(2, np.int64), G, P, N, d, w4)
+    weights = np.ones((2, rows))
+    if others is not None:
+        weights[1] = others[:rows]
+    return Partition(order, nu, rows, np.zeros(2, np.int64), weights, G, P, N, d, w4)
 
 
 @kernel
@@ -124,38 +133,26 @@ def load_chosen(row, at, chosen):
 
 @inlined
 def factorise(S, J):
-    """Status; G and P = G_u (G_uᵀ G_u)⁻¹ from the rows J, u being the unknowns (MR-8)."""
-    order, nu, G, N, P = S.order, S.nu, S.G, S.N, S.P
+    """Status; G and P = W G_u (G_uᵀ W G_u)⁻¹ from the rows J, u being the unknowns, W their weights (MR-8)."""
+    order, nu, G, N, P, d = S.order, S.nu, S.G, S.N, S.P, S.d
     n = order.shape[0]
     for l in range(S.rows):
         for j in range(n):
             G[l, j] = J[l, order[j]]
-        for i in range(nu):
-            P[l, i] = G[l, i]
-    for i in range(nu):
-        for j in range(i + 1):
-            s = 0.0 * N[i, j]
-            for l in range(S.rows):
-                s += G[l, i] * G[l, j]
-            N[i, j] = s
-    d = S.d
-    for i in range(nu):
-        S.w4[i, 0] = N[i, i]
-    status = ldlt(N, d)
+    status, least = normal_equations(S)
+    if status != OK or least < NEARLY_LOST:
+        status, least = other_weights(S, status, least)
     S.ready[0] = 0
     if status == OK:
         S.ready[0] = 1
-        lost = LOST * max(1.0, (nu / FEW) ** 4)  # rounding grows with the square of their number
-        for i in range(nu):
-            part = real(d[i]) / real(S.w4[i, 0])
-            if part < lost:
-                status = LOST_RANK
-            elif part < POORLY:
-                S.ready[0] = ROUNDS
-                S.ready[1] = max(S.ready[1], int(-log(part)))
+        if least < LOST * max(1.0, (nu / FEW) ** 4):  # rounding grows with the square of their number
+            status = LOST_RANK
+        elif least < POORLY:
+            S.ready[0] = ROUNDS
+            S.ready[1] = max(S.ready[1], int(-log(least)))
     for i in range(nu):
         d[nu + i] = 1.0 / d[i]
-    for l in range(S.rows):  # P_l = N⁻¹ G_l
+    for l in range(S.rows):  # P_l = N⁻¹ W_l G_l
         for i in range(nu):
             s = P[l, i]
             for k in range(i):
@@ -167,6 +164,47 @@ def factorise(S, J):
                 s -= N[k, i] * P[l, k]
             P[l, i] = s
     return status
+
+
+@kernel
+def normal_equations(S):
+    """Status and the least part that is left of a pivot; P = W G_u, and the factors N, d of G_uᵀ W G_u."""
+    nu, G, N, P, d = S.nu, S.G, S.N, S.P, S.d
+    for l in range(S.rows):
+        for i in range(nu):
+            P[l, i] = S.weights[0, l] * G[l, i]
+    for i in range(nu):
+        for j in range(i + 1):
+            s = 0.0 * N[i, j]
+            for l in range(S.rows):
+                s += P[l, i] * G[l, j]
+            N[i, j] = s
+        S.w4[i, 0] = N[i, i]
+    status, least = ldlt(N, d), 1.0
+    if status == OK:
+        for i in range(nu):
+            least = min(least, real(d[i]) / real(S.w4[i, 0]))
+    return status, least
+
+
+@kernel
+def other_weights(S, status, least):
+    """`normal_equations` with the other weights, if they leave much more of the pivots; these then serve (MR-8)."""
+    swap_weights(S)
+    again, better = normal_equations(S)
+    if again == OK and (status != OK or better > BETTER * least):
+        return again, better
+    swap_weights(S)
+    return normal_equations(S)
+
+
+@kernel
+def swap_weights(S):
+    """The weights that serve, and the others, change places."""
+    for l in range(S.rows):
+        t = S.weights[0, l]
+        S.weights[0, l] = S.weights[1, l]
+        S.weights[1, l] = t
 
 
 @inlined
@@ -214,7 +252,7 @@ def solve4(S, m, B, X):
 
 @kernel
 def transposed4(S, m, X, Y):
-    """Y of least norm with KᵀY = X for four columns, refined once; Y[m:] belongs to z."""
+    """Y with KᵀY = X for four columns, refined once; Y[m:] belongs to z."""
     order, nu, G, P = S.order, S.nu, S.G, S.P
     clear4(Y)
     for _ in range(max(2, S.ready[0])):

@@ -194,7 +194,7 @@ def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
 
 @inlined
 def multipliers(S, m, y, w, lam, rounds):
-    """lam of least norm with Phi_qᵀ lam = -y, y = M a + f, from the equations of the unknowns (MR-8)."""
+    """lam, of least norm by weights, with Phi_qᵀ lam = -y, y = M a + f, from the equations of the unknowns (MR-8)."""
     order, nu, G, P = S.order, S.nu, S.G, S.P
     for l in range(lam.shape[0]):
         lam[l] = 0.0
