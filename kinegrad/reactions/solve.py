@@ -22,6 +22,7 @@ from kinegrad.reactions.result import Reactions
 from kinegrad.reactions.states import ExpressionRow, States, chunks, expression_rows, states_of
 
 NOT_UNIQUE = 1e-6  # share of an unknown wrench of unit size that a component can take without anything else changing
+SAME_POINT = 1e-12  # of their distance from the origin: points that are nearer are one
 NUMBERS_AT_ONCE = 2_000_000
 
 
@@ -119,7 +120,7 @@ class Balance:
         """The size of the mechanism: it makes moments and forces comparable."""
         points = [self.ends(name)[i][0] for name in self.model.joints for i in (1, 3)]
         spread = np.ptp(points, axis=0).max() if points else 0.0
-        return float(spread) or 1.0
+        return float(spread) if points and spread > SAME_POINT * np.abs(points).max() else 1.0
 
     # --- what is known ---
 
@@ -288,11 +289,23 @@ class Balance:
         if not self.width:
             self.residual = np.abs(b[:, :, 0]).max(axis=1, initial=0.0)
             return np.zeros((self.k, 0, 1)), np.zeros((self.k, 0, 0))
-        inverse = np.linalg.pinv(G, rcond=RANK_TOLERANCE)
+        inverse = np.linalg.pinv(G, rcond=RANK_TOLERANCE * self._more_than_seen(G))
         y = inverse @ b
         y += inverse @ (b - G @ y)
         self.residual = np.abs(b - G @ y)[:, :, 0].max(axis=1, initial=0.0)
         return y, np.eye(self.width) - inverse @ G
+
+    def _more_than_seen(self, G: np.ndarray) -> np.ndarray:
+        """(k,) how much more the unknowns could do to the balance G than they do, at least 1.
+
+        Where all of them act on nothing that is free, as two ball joints at one point do, only rounding is left in G: it must
+        not be judged by its own size.
+        """
+        exerted = self._exerted()
+        forces, moments = (np.linalg.norm(exerted[:, :, part], axis=2) for part in (slice(3), slice(3, 6)))
+        could = np.where(forces > 0.0, forces * min(1.0, self.length), moments).max(axis=(1, 2))
+        does = np.linalg.norm(G, axis=(1, 2))
+        return np.maximum(1.0, could / np.maximum(does, 1e-300))
 
     def reaction(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """(k, 6) force and moment of a joint or constraint, and (6,) whether each component is unique (REA-4, REA-5)."""

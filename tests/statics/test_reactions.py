@@ -259,3 +259,21 @@ def test_saved_with_the_motion(tmp_path):
         assert np.array_equal(force.values, motion.reactions("JB")[:, :3])
         assert data.reaction_force_unique.sel(joint="JB").values.tolist() == [1, 1, 0]
     assert np.array_equal(kg.load(tmp_path / "m.nc").reactions("JC"), motion.reactions("JC"))
+
+
+@pytest.mark.parametrize("at", [(0.2, 0.2, 2.1, -1.1), (0.9, 0.0, -1.2, -0.3), (-0.3, -1.5, -0.1, -0.4)])
+def test_two_balls_at_one_point_share_everything(at):
+    """Nothing that is free feels their forces, so only rounding is left in the balance: it must not decide."""
+    text = f"""
+kinegrad: 1
+ground: {{markers: {{A: [{at[0]}, {at[1]}, {at[2]}]}}}}
+bodies: {{b: {{mass: 2, com: [0.1, 0.2, -0.3], inertia: [0.1, 0.2, 0.25], markers: {{A: [0.7, 0.11, -0.13]}}}}}}
+joints: {{one: {{type: spherical, between: [b.A, ground.A]}}, two: {{type: spherical, between: [ground.A, b.A]}}}}
+forces: {{g: {{type: gravity, acceleration: [0, 0, -9.81]}}}}
+degrees_of_freedom: {{one: {{rotation: [{at[3]}, 0.1, 0.2], angular_velocity: [0, 0, 0]}}}}
+"""
+    motion = kg.simulate(kg.joint(kg.Model.from_yaml_text(text)), "index1", "rk4", t_end=1e-3, step=1e-3)
+    reactions = motion.reactions()
+    for name in ("one", "two"):
+        assert not reactions.unique[name][:3].any()
+        assert np.abs(reactions[name][:, :3]).max() < 2.0 * 9.81
