@@ -25,8 +25,13 @@ def weighted_rows(system: System, work: Workspace, t: float, q: np.ndarray, v: n
 
 
 def inertia_scale(work: Workspace) -> np.ndarray:
-    """M_d^(-1/2), with the largest inertia in the place of those that are none."""
-    inertia = work["M"].diagonal().real
+    """M_d^(-1/2), with the largest inertia in the place of those that are none.
+
+    Euler parameters of one joint have one: there is none along themselves, so each alone may come to nothing as it turns.
+    """
+    inertia = work["M"].diagonal().real.copy()
+    for k, _ in work.system.euler.values():
+        inertia[k : k + 4] = inertia[k : k + 4].mean()
     heaviest = max(inertia.max(initial=0.0), 1e-300)
     return np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from switching_models import rocker
 
 import kinegrad as kg
 from kinegrad.bench.windows import windows
@@ -96,3 +97,13 @@ def test_by_every_number(system):
     numbers = gradient.by_number()["x"]
     assert np.isnan(numbers["bodies.bar_2.markers.right.x"]) and np.isnan(numbers["ground.markers.A1.x"])
     assert np.isfinite(numbers["bodies.bar_2.mass"]) and np.isfinite(numbers["forces.gravity.acceleration.x"])
+
+
+@pytest.mark.parametrize(
+    "scheme", [("index1", "rk4"), ("index1", "newmark"), ("recursive", "rk4"), ("ali3p", "newmark")], ids="-".join
+)
+def test_euler_parameters_that_start_without_inertia_are_no_singular_position(scheme):
+    """Unturned, e0 has no inertia, and a little as soon as the body turns: that is no loss of rank."""
+    motion = kg.simulate(kg.joint(rocker(1.0)), *scheme, step=0.01, t_end=0.1)
+    gradient = kg.gradient(motion, wrt=[], method="discrete-adjoint", every_slot=True)
+    assert np.isfinite([list(row.values()) for row in gradient.by_number().values()]).all()
