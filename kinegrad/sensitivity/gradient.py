@@ -25,7 +25,7 @@ METHODS = ("direct", "discrete-adjoint")
 #: βh² only.  At 1e-13 the gradient of the slider-crank is off by up to 3e-7, at 1e-16 by 1e-10; steps that meet rounding
 #: before the tolerance end there.
 TIGHT = 1e-16
-ROUNDS = 50  # Newton iterations allowed, at least
+ROUNDS = 100  # iterations allowed, at least
 SEGMENTS = 50
 CALLER = 5  # frames between a warning and whoever called `gradient`
 MOMENTS = 200  # times at which a history is kept

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers import assert_close
 from mechanisms import tree
+from switching_models import rocker
 from trees import chain, random_tree
 from whole_runs import driven_crank, five_bar, open_chain
 
@@ -239,3 +240,15 @@ def test_motions_without_inertia_are_named():
     assert simulate(system, "index1", "rk4", t_end=0.01).q[-1] == pytest.approx([0.01, 0.02])
     with np.errstate(all="ignore"), pytest.raises(KinegradError, match=r"'spin\.angle' has none.*index1"):
         simulate(system, "recursive", "rk4", t_end=0.01)
+
+
+def test_gradients_where_substitution_converges_slowly():
+    """A change of more than half of the one before is no rounding here, also where lengths are of kilometres."""
+    system = joint(rocker(1e3))
+    found = []
+    for formulation in (Index1(), Recursive(max_iterations=60)):
+        motion = simulate(system, formulation, "newmark", step=0.05, t_end=0.5)
+        every = gradient(motion, wrt=[], method="discrete-adjoint", every_slot=True)
+        found.append(np.array([list(row.values()) for row in every.by_number().values()]))
+    expected, slow = found
+    assert (np.abs(slow - expected).max(axis=1) / np.abs(expected).max(axis=1)).max() < 1e-12

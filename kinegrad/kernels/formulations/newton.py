@@ -21,3 +21,11 @@ def converged(it, e, last, tol, tight, size):
     if it > 0 and (e * e < tol * last or (e > 0.5 * last and e < 10.0 * ROUNDING * size)):
         return True  # what the next one would change, or rounding
     return it > 1 and e > 0.9 * last and e < STALLED * size
+
+
+@kernel
+def settled(it, e, last, tol, tight, size):
+    """`converged` for rounds of substitution: changes that shrink slowly are no rounding yet, and all that follow add up."""
+    if not tight:
+        return converged(it, e, last, tol, tight, size)
+    return e < tol or (it > 1 and e > 0.9 * last and e < STALLED * size)

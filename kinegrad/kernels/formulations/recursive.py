@@ -11,7 +11,7 @@ from kinegrad.kernels.formulations.acceleration_level import RANK, RATES, TOLERA
 from kinegrad.kernels.formulations.blocks import observe_step
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
-from kinegrad.kernels.formulations.newton import TIGHT, converged
+from kinegrad.kernels.formulations.newton import ROUNDING, TIGHT, settled
 from kinegrad.kernels.formulations.runge_kutta import store_stage
 from kinegrad.kernels.jit import entry, real
 from kinegrad.kernels.products import EXTENT, FREEDOMS, PRODUCTS, STATUS, TIME
@@ -38,7 +38,7 @@ def simulate_newmark(
         if opts[RANK] < m:
             choose_rows(J_(ctx), m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), B_(ctx), ease_(ctx))
         predict(family, h, q, v, a, auxiliary, qt, vt)
-        done, last = False, 1e300
+        done, last, size = False, 1e300, 0.0
         for it in range(iterations_allowed):
             for i in range(n):
                 guess[i] = a[i]
@@ -54,11 +54,11 @@ def simulate_newmark(
                 e = max(e, b * abs(real(a[i] - guess[i])))
                 size = max(size, abs(real(q[i])))
             iterations[step] = it + 1
-            if tol > 0.0 and converged(it, e, last, tol * b / gh, tol < TIGHT, size):
+            if tol > 0.0 and settled(it, e, last, tol * b / gh, tol < TIGHT, size):
                 done = True
                 break
             last = e
-        if not done and tol > 0.0:
+        if not done and tol > 0.0 and not (tol < TIGHT and last < 10.0 * ROUNDING * size):
             return NOT_CONVERGED, step
         complete(family, a, auxiliary)
         observe_step(fn, ctx, h, g, final, psi, g_last)
