@@ -42,7 +42,7 @@ class Runs:
     def __init__(self, mechanism, system, formulation, integrator):
         self.mechanism, self.system = mechanism, system
         self.formulation, self.integrator = formulation, integrator
-        self.found = {}
+        self.found, self.first = {}, 1  # and the first level at which steps are short enough
 
     def at(self, level, penalty=1.0):
         """The end with 2^-level of the step; of the tolerance to that power of the order, with error control."""
@@ -69,9 +69,14 @@ class Runs:
         return End(x, error)
 
 
+def too_long(formulation, failure):
+    """Whether a run failed since substitution needs shorter steps, which the message says."""
+    return formulation == "recursive" and "try a smaller step" in str(failure)
+
+
 def apart(a, b, floor=FLOOR):
     """Difference of two Runs, and what is allowed; both with finer steps as long as they differ by more than that."""
-    for level in range(1, HALVINGS + 2):
+    for level in range(max(a.first, b.first), HALVINGS + 2):
         one, other = a.end(level), b.end(level)
         difference = float(np.abs(one.x - other.x).max())
         allowed = FACTOR * (one.error + other.error) + floor

@@ -8,6 +8,7 @@ import numpy as np
 import kinegrad as kg
 from kinegrad.errors import KinegradError
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
+from soak.ends import HALVINGS, too_long
 from soak.findings import compared
 
 AGREE = 1e-9  # of direct and adjoint
@@ -30,8 +31,14 @@ def check_gradients(mechanism, pair, rng, count, numbers=4):
     """Findings on the gradients of one pair, by parameters and by single numbers."""
     system = kg.joint(kg.Model.from_dict(mechanism.document))
     formulation, integrator = FORMULATIONS[pair[0]](), INTEGRATORS[pair[1]]()
-    times = {"step": mechanism.step, "t_end": STEPS * mechanism.step}
-    motion = kg.simulate(system, formulation, integrator, **times)
+    for level in range(HALVINGS + 2):
+        times = {"step": mechanism.step / 2.0**level, "t_end": STEPS * mechanism.step / 2.0**level}
+        try:
+            motion = kg.simulate(system, formulation, integrator, **times)
+            break
+        except kg.SimulationError as failure:
+            if level > HALVINGS or not too_long(pair[0], failure):
+                raise
     direct = kg.gradient(motion)
     adjoint = kg.gradient(motion, method="discrete-adjoint", every_slot=True)
     case = " + ".join(pair)
@@ -142,10 +149,13 @@ def differences(objectives, value, n):
         quotients.append((high - low) / ((value + h) - (value - h)))
     best, doubt = np.full(n, np.nan), np.full(n, np.inf)
     column = np.array(quotients)
+    noise = SIZES[-1] * np.median(
+        np.abs(np.diff(column[-4:], axis=0)), axis=0
+    )  # of a quotient, times the size of its change
     for order in range(1, 4):
         factor = 16.0**order
         refined = (factor * column[1:] - column[:-1]) / (factor - 1.0)
-        change = np.abs(refined[1:] - refined[:-1])
+        change = np.abs(refined[1:] - refined[:-1]) + noise / SIZES[order + 1 :, None]
         for k in range(len(change)):
             better = change[k] < doubt
             best, doubt = np.where(better, refined[k + 1], best), np.where(better, change[k], doubt)

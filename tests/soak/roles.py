@@ -24,13 +24,14 @@ def variants(mechanism, rng, count=3):
     joints = mechanism.document["joints"]
     names = [name for name in joints if joints[name]["type"] != "link"]
     starts_only, used = uses(mechanism.document)
+    needed = used | {name for name in starts_only if joints[name]["type"] == "spherical"}
     found = []
     for k in range(count):
         document, cut = mechanism.document, ()
-        if k != 1:  # joints whose coordinate a force or driver needs come first, and stay in the tree
-            order = sorted(rng.permutation(names).tolist(), key=lambda name: name not in used)
+        if k != 1:  # joints whose coordinate a force or driver needs, or whose rotation is given, stay in the tree
+            order = sorted(rng.permutation(names).tolist(), key=lambda name: name not in needed)
             cut = tuple(outside_tree(joints, order))
-            if used & set(cut):
+            if needed & set(cut):
                 cut = ()
         if k > 0:
             chosen = [name for name in names if rng.random() < 0.6]
