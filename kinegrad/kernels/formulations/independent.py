@@ -16,7 +16,7 @@ from kinegrad.kernels.linalg import axpy4, get4, ldlt, put4, qr
 from kinegrad.kernels.status import LOST_RANK, OK, SINGULAR
 
 # parts of a diagonal entry of the normal equations that are left as pivot: refinement is needed, and no longer helps
-POORLY, LOST = 1e-2, 1e-11
+POORLY, LOST = 1e-2, 5e-9
 ROUNDS = 6  # that solutions then take
 NEARLY_LOST, BETTER = 1e-5, 100.0  # a part with which other weights of rows are tried, and what they must gain
 FEW = 10.0  # unknowns
