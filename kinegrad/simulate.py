@@ -353,7 +353,9 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
         if who
         else f"check the expressions of forces near that time, or try a smaller step than {h:g} s",
         SINGULAR: "look for a singular position there, or for a body that moves without inertia",
-        LOST_RANK: "look for a singular position there, or use the formulation 'ali3p'",
+        LOST_RANK: f"look for a singular position there, use the formulation 'ali3p', {newton}"
+        if formulation.type == "matrix-r"
+        else "look for a singular position there, or use the formulation 'ali3p'",
         STEP_TOO_SMALL: "look for a force without bound there, or raise the integrator's tolerance",
         TOO_MANY_STEPS: "raise the integrator's tolerance, or simulate a shorter time",
     }.get(status, f"try a smaller step than {h:g} s")

@@ -8,6 +8,10 @@ from kinegrad.dynamics.acceleration_level import Accelerations, rank_of_rows
 from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.kernels.products import BIAS, EVALUATE
+from kinegrad.kinematics.singular import MANY, inertia_scale
+
+NOTICEABLE = 1e-2  # part of the accelerations across the constraints that projections leave
+NOTHING = 1e-11  # of the largest singular value of the rows: redundant ones
 
 
 class Ali3p(Scheme):
@@ -91,6 +95,22 @@ class Ali3p(Scheme):
 class Ali3pNewmark(NewmarkFamily, Ali3p):
     """With Newmark, HHT or generalized-alpha."""
 
+    left = 0.0  # of what projections should take away
+
+    def begin(self, work):
+        super().begin(work)
+        if self.options["projection_method"] == "penalty":
+            self.left = part_left(work, 1.0 / (self.options["penalty"] * self.options["projection_scale"]))
+
+    def remark(self) -> str:
+        if self.left < NOTICEABLE:
+            return ""
+        enough = self.options["penalty"] * self.left / (1.0 - self.left) / (1e-4 * NOTICEABLE)
+        return (
+            f"The penalty of {self.options['penalty']:.3g} leaves up to {100.0 * self.left:.2g} % of the accelerations that "
+            f"projections should take away; {enough:.1g} would not, or projection_method: augmented-lagrangian."
+        )
+
     def call(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         return self.kernels.simulate, (
             fn, work.pointer, self.system.m, ts, hs, self.opts, self.iopts, self.family, self.auxiliary, final,
@@ -108,3 +128,19 @@ class Ali3pNewmark(NewmarkFamily, Ali3p):
             fn, work.pointer, self.system.m, ts, hs, after, self.opts, self.iopts, self.family, final, traj, flags,
             *state[:3], state[-1],
         )  # fmt: skip
+
+
+def part_left(work, compliance: float) -> float:
+    """The largest part of a velocity or acceleration across the constraints that a projection with this compliance leaves.
+
+    In coordinates weighted by inertia that is ε/(σ² + ε), σ the least singular value of the rows at the start.
+    """
+    rows = work["J"][: work.system.m].real
+    if not rows.size or work.system.n > MANY:
+        return 0.0
+    rows = rows * inertia_scale(work)
+    if not np.isfinite(rows).all():
+        return 0.0
+    values = np.linalg.svd(rows, compute_uv=False)
+    least = values[values > NOTHING * values[0]].min(initial=np.inf)
+    return compliance / (least**2 + compliance)

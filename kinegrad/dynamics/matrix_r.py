@@ -16,6 +16,7 @@ from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, OK, SINGULAR
 from kinegrad.kinematics.states import refuse_velocity_rows
 
 NEARLY_LOST = 14  # -ln of the part that is left of a pivot: the square of 1e-3
+NULL = 1e-24  # of the square of the largest row: a row that is none but for rounding
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
 
@@ -30,6 +31,7 @@ class MatrixR(Scheme):
     needs = (EVALUATE, BIAS, POSITION)
     explicit: bool
     family = np.zeros(5)  # no constants of the Newmark family
+    weights: np.ndarray | None = None  # of rows, by their sizes at the start
 
     def __init__(self, system, options):
         super().__init__(system, options)
@@ -87,12 +89,17 @@ class MatrixR(Scheme):
         self.carried = np.array([self.options["reselect_below"], 0.0, 0.0, 0.0])
         self.lost = 0
         self.before = np.zeros((3, self.system.n), number)
-        self.parts = self.selection.partition(self.chosen, self.system.m, work["M"])
+        self._measure(work)
+        self.parts = self.selection.partition(self.chosen, self.system.m, work["M"], self.weights)
         self.arrays = self.stage.new_stage(self.system.m, self.integrated, work["M"])
         self.off = np.zeros((2, self.tableau.stages + 1, self.system.n), number)
         self.rates = np.zeros((2, self.tableau.stages + 1, self.integrated or self.system.n), number)
         self.scratch = np.zeros((4, self.integrated), number)
+
+    def _measure(self, work):
+        """Scales of coordinates and weights of rows, from M and J of the context."""
         self.scale = scale(self.system.lengths, work["M"].real.diagonal())
+        self.weights = row_weights(work["J"].real / self.scale)
 
     def remark(self) -> str:
         if max(self.lost, int(self.parts.ready[1])) < NEARLY_LOST:
@@ -113,6 +120,10 @@ class MatrixR(Scheme):
         work["q"][:], work["vp"][:], work["ap"][:] = row[:n], row[n : 2 * n], row[2 * n : 3 * n]
         work["lam"][:m] = row[3 * n : 3 * n + m]
         self.chosen = self._chosen(row)
+        if self.weights is None:  # the motion was loaded
+            work["flag"][FREEDOMS] = 1
+            work.call(EVALUATE)
+            self._measure(work)
 
     def memory(self, work):
         parts = self.parts.ready, self.parts.weights, self.parts.G, self.parts.P, self.arrays.R
@@ -230,7 +241,7 @@ class MatrixR(Scheme):
             self.z[:], self.zd[:], self.zdd[:] = (work[k][chosen] for k in ("q", "v", "a"))
             work["flag"][FREEDOMS] = 0
             self.lost = max(self.lost, int(self.parts.ready[1]))
-            self.parts = self.selection.partition(chosen, m, work["M"])
+            self.parts = self.selection.partition(chosen, m, work["M"], self.weights)
         _, quality = self.stage.prepare(work.pointer, m, self.parts, self.arrays, self.scale)
         self.carried[self.stage.LIMIT] = min(below, WORSE * quality)
         self.carried[self.stage.LAST_STEP] = 0.0
@@ -264,7 +275,7 @@ class MatrixR(Scheme):
         )  # fmt: skip
 
     def _scratch(self, work, state):
-        return self.derivatives.new_scratch(self.system.m, self.tableau.stages, state[0], work["M"])
+        return self.derivatives.new_scratch(self.system.m, self.tableau.stages, state[0], work["M"], self.weights)
 
     def start_state(self, work, q, v, a):
         if (self.chosen >= 0).all():
@@ -312,6 +323,13 @@ def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:
         if np.isfinite(square) and square > 0.0:
             out[lengths] = np.sqrt(square)
     return out
+
+
+def row_weights(J: np.ndarray) -> np.ndarray:
+    """1 over the square of each row; of the largest one where it is null (MR-8)."""
+    size = np.square(J).sum(axis=1)
+    largest = size.max(initial=0.0) or 1.0
+    return 1.0 / np.where(size > NULL * largest, size, largest)
 
 
 class MatrixRNewmark(NewmarkFamily, MatrixR):

@@ -281,3 +281,30 @@ def test_penalties_that_hold_too_little_are_told():
         kg.AccuracyWarning, match="The penalty of 10 lets .* % of the accelerations through the constraints"
     ):
         kg.simulate(kg.joint(model), kg.Penalty(penalty=10.0), "rk4", t_end=0.01, step=1e-3)
+
+
+def test_projections_that_leave_too_much_are_told():
+    """A penalty has units: rows of links of a millimetre that hold a ton need another."""
+    text = """
+kinegrad: 1
+ground: {markers: {O: [0, 0, 0], A: [2.0e-3, 0, 0]}}
+bodies:
+  a: {mass: 1000, com: [0.5e-3, 0, 0], inertia: [1.0e-5, 1.0e-4, 1.0e-4], markers: {O: [0, 0, 0], P: [1.0e-3, 0, 0]}, pose: {x_axis: [0, 1, 0]}}
+  b: {mass: 1000, com: [0.5e-3, 0, 0], inertia: [1.0e-5, 1.0e-4, 1.0e-4], markers: {O: [0, 0, 0], P: [1.2e-3, 0, 0]}, pose: {origin: [2.0e-3, 0, 0], x_axis: [0, 1, 0]}}
+joints:
+  one: {type: revolute, between: [ground.O, a.O], axis: [0, 0, 1]}
+  two: {type: revolute, between: [ground.A, b.O], axis: [0, 0, 1]}
+  bar: {type: link, between: [a.P, b.P], length: "0.001*sqrt(4.04)"}
+forces: {gravity: {type: gravity, acceleration: [9.81, 0, 0]}}
+degrees_of_freedom: {one.angle: {position: 0}}
+objectives: {x: {final: b.P.acceleration.x}}
+"""  # noqa: E501
+    system = kg.joint(kg.Model.from_yaml_text(text))
+    with pytest.warns(kg.AccuracyWarning, match=r"The penalty of 1e\+09 leaves up to .* % of the accelerations that"):
+        kg.simulate(system, "ali3p", "newmark", t_end=1e-3, step=5e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exact = kg.simulate(system, "index1", "rk4", t_end=1e-3, step=1e-5).objectives["x"]
+        for formulation in (kg.ALI3P(penalty=1e15), kg.ALI3P(projection_method="augmented-lagrangian")):
+            found = kg.simulate(system, formulation, "newmark", t_end=1e-3, step=5e-5).objectives["x"]
+            assert found == pytest.approx(exact, rel=1e-4)

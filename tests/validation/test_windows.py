@@ -4,6 +4,7 @@ When all rods lie on one line the constraints lose rank and each window could fo
 a row of parallelograms, for which the trapezoidal rule does the same as on the equivalent pendulum.
 """
 
+import warnings
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -154,6 +155,22 @@ def test_explicit_methods_pass_too(n, formulation):
     found = kg.simulate(system(n), formulation, "rk4", t_end=10.0)
     assert max(distances(found, n)) < 1e-7
     assert found.energies.drift < 1e-5
+
+
+@pytest.mark.parametrize("step", [7e-4, 1.3e-3, 3.1e-3])
+@pytest.mark.parametrize("integrator", ["rk4", "generalized-alpha"])
+@pytest.mark.parametrize("n", [2, 3])
+def test_matrix_r_passes_to_its_order_or_stops(n, integrator, step):
+    """A state so near to the singular position that independent coordinates keep few digits ends the run with a sentence."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", kg.AccuracyWarning)
+            found = kg.simulate(system(n), "matrix-r", integrator, step=step, t_end=10.0)
+    except kg.SimulationError as error:
+        assert "reaches a singular position there" in str(error) and "'ali3p'" in str(error)
+        return
+    order = 0.0 if integrator == "rk4" else 1.5e-5 * (step / 1e-3) ** 2
+    assert np.abs(found.marker("crank_0.B").position - corner(n, found.t)).max() < order + 1e-4
 
 
 #: Windows, and how far the 700th state is past the position in which all rods lie on one line [rad].

@@ -16,10 +16,9 @@ from kinegrad.kernels.linalg import axpy4, get4, ldlt, put4, qr
 from kinegrad.kernels.status import LOST_RANK, OK, SINGULAR
 
 # parts of a diagonal entry of the normal equations that are left as pivot: refinement is needed, and no longer helps
-POORLY, LOST = 1e-2, 1e-11
+POORLY, LOST = 1e-2, 5e-9
 ROUNDS = 6  # that solutions then take
 NEARLY_LOST, BETTER = 1e-5, 100.0  # a part with which other weights of rows are tried, and what they must gain
-NULL = 1e-24  # of the square of the largest row
 FEW = 10.0  # unknowns
 MEASURED = -1  # in the place of a coordinate: z are the degrees of freedom of the model, measured by rows
 
@@ -30,7 +29,7 @@ class Partition(NamedTuple):
     `order` has the coordinates, the `nu` unknown ones first; `rows` is the number of rows that are equations for them, G
     holds the columns of those rows in that order, P the transposed pseudo-inverse of the unknowns' columns; `ready` is the
     number of rounds that a solution with it takes, 0 before it is there, and -ln of the least part of a pivot that was left
-    so far; `weights` has one number a row, and room for others.  N, d, w4 are scratch.
+    so far; `weights` has one number a row, and others that may take over.  N, d, w4 are scratch.
     """
 
     order: np.ndarray
@@ -45,25 +44,31 @@ class Partition(NamedTuple):
     w4: np.ndarray
 
 
-def partition(chosen, m, like):
-    """The partition with the independent coordinates `chosen`, or MEASURED; `like` is an (n, n) array of its numbers."""
+def partition(chosen, m, like, weights=None):
+    """The partition with the independent coordinates `chosen`, or MEASURED; `like` is an (n, n) array of its numbers.
+
+    `weights` are those of the rows, m and then those of z, that serve where weights of 1 do not; 1 by default.
+    """
     measured = len(chosen) == 0 or chosen[0] == MEASURED
     unknown = np.setdiff1d(np.arange(len(like)), [] if measured else chosen)
     order = np.concatenate([unknown, [] if measured else chosen]).astype(np.int64)
-    return _partition(order, len(unknown), m + measured * len(chosen), like.dtype)
+    return _partition(order, len(unknown), m + measured * len(chosen), like.dtype, weights)
 
 
-def partitions(nd, m, like):
+def partitions(nd, m, like, weights=None):
     """Two partitions with nd independent coordinates, for `arranged`: MEASURED, and any ones."""
     n = len(like)
-    return tuple(_partition(np.arange(n), nu, m + nd * (nu == n), like.dtype) for nu in (n, n - nd))
+    return tuple(_partition(np.arange(n), nu, m + nd * (nu == n), like.dtype, weights) for nu in (n, n - nd))
 
 
-def _partition(order, nu, rows, number):
+def _partition(order, nu, rows, number, others):
     n = len(order)
     G, P, N = np.zeros((rows, n), number), np.zeros((rows, nu), number), np.zeros((nu, nu), number)
     d, w4 = np.zeros(2 * nu, number), np.zeros((max(rows, nu), 4), number)
-    return Partition(order, nu, rows, np.zeros(2, np.int64), np.ones((2, rows)), G, P, N, d, w4)
+    weights = np.ones((2, rows))
+    if others is not None:
+        weights[1] = others[:rows]
+    return Partition(order, nu, rows, np.zeros(2, np.int64), weights, G, P, N, d, w4)
 
 
 @kernel
@@ -136,7 +141,7 @@ def factorise(S, J):
             G[l, j] = J[l, order[j]]
     status, least = normal_equations(S)
     if status != OK or least < NEARLY_LOST:
-        status, least = weighed_anew(S, status, least)
+        status, least = other_weights(S, status, least)
     S.ready[0] = 0
     if status == OK:
         S.ready[0] = 1
@@ -183,43 +188,23 @@ def normal_equations(S):
 
 
 @kernel
-def weighed_anew(S, status, least):
-    """`normal_equations` with weights by the sizes of the rows here, if these are much better than those so far (MR-8)."""
-    weights = S.weights
-    for l in range(S.rows):
-        weights[1, l] = weights[0, l]
-    weigh(S)
+def other_weights(S, status, least):
+    """`normal_equations` with the other weights, if they leave much more of the pivots; these then serve (MR-8)."""
+    swap_weights(S)
     again, better = normal_equations(S)
     if again == OK and (status != OK or better > BETTER * least):
         return again, better
-    for l in range(S.rows):
-        weights[0, l] = weights[1, l]
+    swap_weights(S)
     return normal_equations(S)
 
 
 @kernel
-def weigh(S):
-    """weights = 1 over the square of each row of G, then once more with its entries taken as parts of their columns (MR-8)."""
-    G, weights, w = S.G, S.weights, S.w4
-    for i in range(S.nu):
-        w[i, 0] = 1.0
-    for again in range(2):
-        largest = 0.0
-        for l in range(S.rows):
-            s = 0.0
-            for i in range(S.nu):
-                if real(w[i, 0]) > 0.0:
-                    s += real(G[l, i]) ** 2 / real(w[i, 0])
-            weights[0, l] = s
-            largest = max(largest, s)
-        for l in range(S.rows):  # one that is null but for rounding is not made larger
-            s = weights[0, l]
-            weights[0, l] = 1.0 / (s if s > NULL * largest else max(largest, 1e-300))
-        if again == 0:
-            for i in range(S.nu):
-                w[i, 0] = 0.0
-                for l in range(S.rows):
-                    w[i, 0] += weights[0, l] * real(G[l, i]) ** 2
+def swap_weights(S):
+    """The weights that serve, and the others, change places."""
+    for l in range(S.rows):
+        t = S.weights[0, l]
+        S.weights[0, l] = S.weights[1, l]
+        S.weights[1, l] = t
 
 
 @inlined

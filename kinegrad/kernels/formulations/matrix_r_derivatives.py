@@ -88,14 +88,14 @@ class Scratch(NamedTuple):
     rates: np.ndarray
 
 
-def new_scratch(m, stages, state, like):
-    """Scratch of a run of derivatives `state` (blocks, d, 4); `like` is an (n, n) array of its numbers."""
+def new_scratch(m, stages, state, like, weights=None):
+    """Scratch of a run of derivatives `state` (blocks, d, 4); `like` is an (n, n) array of its numbers, `weights` of rows."""
     n, number, (blocks, nd, _) = len(like), like.dtype, state.shape
     sizes = [(nd, n)] * 3 + [(nd, nd), nd, n, n, m + nd, (n, 4), (m + nd, 4)]
     linear = Linear(*(np.zeros(size, np.int32 if k == 4 else number) for k, size in enumerate(sizes)))
     chosen, z, rows = np.zeros((2, nd), np.int64), np.zeros((3, nd, 4), number), np.zeros((3, m + nd, 4), number)
     rates = np.zeros((2, stages, blocks, nd, 4), number)
-    return Scratch(partitions(nd, m, like), linear, chosen, z, rows, rates)
+    return Scratch(partitions(nd, m, like, weights), linear, chosen, z, rows, rates)
 
 
 @kernel
