@@ -246,13 +246,20 @@ def test_unknown_cuts_are_refused_by_name():
     assert "none at all" in sentence("a", {}, cut=["x"])[0]
 
 
-def test_a_loop_of_used_joints_is_refused_with_its_remedy_and_the_remedy_works():
+def test_a_loop_of_used_joints_opens_by_the_same_rule():
     used = set(FIVE_BAR)
-    (said,) = sentence(BARS, FIVE_BAR, used=used)
-    assert said.startswith("the loop of joints 'JA', 'J1', 'J2', 'J3', 'JB' cannot be opened by itself")
-    assert "`cut: true`" in said
+    tree = span(BARS, FIVE_BAR, used=used)
+    assert tree.cut == tree.measured == span(BARS, FIVE_BAR).cut
     tree = span(BARS, FIVE_BAR, used=used, cut=["J3"])
     assert tree.cut == tree.measured == ("J3",)
+
+
+def test_a_loop_of_joints_whose_orientation_is_given_is_refused_with_its_remedy():
+    balls = {name: Joint("spherical", joint.between) for name, joint in FIVE_BAR.items()}
+    (said,) = sentence(BARS, balls, used=set(balls))
+    assert said.startswith("the loop of joints 'JA', 'J1', 'J2', 'J3', 'JB' cannot be opened by itself")
+    assert "gives the orientation of each" in said and "Leave one out of degrees_of_freedom" in said
+    assert span(BARS, balls, used=set(balls) - {"J2"}).cut == ("J2",)
 
 
 def test_wrong_joints_are_all_named():
@@ -301,7 +308,13 @@ def depths_of(bodies, joints, cut):
 
 def rank_of_cut(joints, used, cut):
     """Cut joints from the most to the least welcome; more welcome is smaller."""
-    return sorted((n in used, joints[n].type != "spherical", -len(KINDS[joints[n].type].coordinates)) for n in cut)
+
+    def rank(kind, is_used):
+        if is_used:
+            return True, kind.n_norms > 0, False, 0
+        return False, False, kind.type != "spherical", -len(kind.coordinates)
+
+    return sorted(rank(KINDS[joints[n].type], n in used) for n in cut)
 
 
 def places(joints, cut):
@@ -335,8 +348,8 @@ def test_the_rule_against_enumeration(mechanism):
         if (depths := depths_of(bodies, joints, cut)) is not None
     }
     best = min(rank_of_cut(joints, used, cut) for cut in spanning)
-    if any(entry[0] for entry in best):
-        assert "uses the coordinate of each" in sentence(bodies, joints, used=used)[0]
+    if any(entry[1] for entry in best):
+        assert "gives the orientation of each" in sentence(bodies, joints, used=used)[0]
         return
     tree = span(bodies, joints, used=used)
     assert tree.depths == spanning[tree.cut]

@@ -4,13 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 PROCESSES = 2
 
 
 def uncompiled_results(script: str) -> dict:
     """What the processes print as JSON objects, together; each gets their number and its own as arguments."""
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    here = Path(__file__).parent
+    path = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
     running = [
         subprocess.Popen(
             [sys.executable, script, str(PROCESSES), str(k)],

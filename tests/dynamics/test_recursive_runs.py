@@ -135,8 +135,8 @@ def test_momentum_and_energy_of_a_floating_tree(seed):
     bare = joint(model)
     turn = {"rotation": [0.1, 0.2, 0.3], "angular_velocity": [0.5, -0.6, 0.4]}
     model.degrees_of_freedom = {
-        **{f"{name}.{part}": {"position": 0.2, "velocity": 0.7} for name, part in bare.index if name != "j0"},
-        **dict.fromkeys(bare.euler, turn),
+        **{f"{name}.{part}": {"position": 0.2, "velocity": 0.7} for name, part in bare.set.index if name != "j0"},
+        **dict.fromkeys(bare.set.euler, turn),
         "j0": turn | {"position": [0.1, 0, 0.2], "velocity": [0.2, 0.1, -0.3]},
     }
     system = joint(model)

@@ -45,7 +45,7 @@ def test_each_operation_on_special_values():
     x, y = graph.input("x"), graph.input("y")
     outputs = [x + y, x - y, x * y, x / y, x**y, -x, functions.atan2(x, y)]
     outputs += [x**n for n in (-5, -2, 3, 4, 11)]
-    outputs += [getattr(functions, f)(x) for f in (*ONE, "sech2")]
+    outputs += [getattr(functions, f)(x) for f in (*ONE, "sech2", "wrap")]
     assert {graph.operation(z) for z in outputs} == OPS.keys() == OPERATIONS.keys()
     tape = Tape.build(outputs, [x, y])
     special = (0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 3.0, 1e-300, 1e300, -1e300, np.inf, -np.inf, np.nan)

@@ -137,6 +137,9 @@ class Maker:
             if self.chance():
                 return spring | {"between": points, "natural_length": self.pick([0, self.positive()])}
             return spring | {"acts_on": measure, "natural_value": self.number()}
+        if kind == "actuator":
+            numbers = {"time_constant": self.positive(), "start": self.number()}
+            return {"type": kind, "acts_on": measure, "value": law(), **numbers}
         if kind == "bushing":
             stiffness = {"stiffness": [0, self.positive(), 1], "rotational_stiffness": [self.positive(), 0, 2.5]}
             return {"type": kind, "between": points, **stiffness, "natural": self.vector(), "damping": [0, 0.5, "1/3"]}
@@ -156,6 +159,8 @@ class Maker:
             "distance": {"between": points, "distance": self.positive()},
             "dot": {"between": vectors, "value": self.pick([0, "sin(1)", -0.5])},
             "angle": {"between": vectors, "value": self.pick(["pi/3", 1.5])},
+            "position": {"value": f"{measures[0]} - {in_time}"},
+            "velocity": {"value": f"{measures[0]}.velocity - {in_time}"},
             "linear": {"terms": {m: self.number() for m in measures}, "value": self.number()},
             "guidance": self.pick(
                 [{"measure": measures[0], "value": in_time}, {"marker": points[1], "value": [in_time, 0, "t"]}]

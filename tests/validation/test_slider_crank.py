@@ -84,7 +84,7 @@ def test_adjoint_is_direct(scheme, variant):
 @pytest.mark.parametrize("cut", CUTS)
 def test_every_cut_gives_the_same_independent_motion(cut):
     """The crank angle is integrated whichever joint is cut: only rounding differs."""
-    assert system(cut=(cut,)).cut == (cut,)
+    assert system(cut=(cut,)).set.tree.cut == (cut,)
     for variant in VARIANTS:
         assert np.abs(slider("rk4", variant, 1e-3, (cut,)) - slider("rk4", variant, 1e-3)).max() < 1e-11
         found = matrix("rk4", variant, 1e-3, "discrete-adjoint", (cut,))
