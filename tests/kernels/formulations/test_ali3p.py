@@ -50,3 +50,18 @@ def test_steps(name):
     for k, h in enumerate(motion.hs):
         assert_close(motion.q[k + 1], motion.q[k] + h * vp[k] + 0.25 * h * h * (ap[k] + a[k + 1]))
         assert_close(v[k + 1], vp[k] + 0.5 * h * (ap[k] + a[k + 1]))
+
+
+def test_auxiliary_acceleration():
+    """HHT: a step starts from â = (1 + α) a - α a⁻ of the projected accelerations, which its row keeps."""
+    case, alpha = short_run("four-bar", EXACT, HHT(alpha=-0.2)), -0.2
+    motion = case.run(case.system(), 1e-14, 40)
+    n, m = motion.system.n, motion.system.m
+    kept = motion.traj[:, 5 * n + 3 * m :]
+    a, beta = motion.traj[:, 2 * n : 3 * n], 0.25 * (1.0 - alpha) ** 2
+    assert kept.shape[1] == n
+    for k, h in enumerate(motion.hs):
+        rest = (1.0 + alpha) * a[k + 1] - alpha * motion.qdd[k]  # before the projection
+        expected = motion.q[k] + h * motion.qd[k] + h * h * ((0.5 - beta) * kept[k] + beta * rest)
+        assert_close(motion.q[k + 1], expected)
+        assert_close(kept[k + 1], (1.0 + alpha) * motion.qdd[k + 1] - alpha * motion.qdd[k])

@@ -11,8 +11,12 @@ from kinegrad.kernels.products import OBSERVE
 
 pytestmark = uncompiled
 
+# rows leave covectors on markers, the objective reads their accelerations
 MORE = """
 forces: {weight: {type: gravity, acceleration: [0.3, -9.81, 1]}}
+constraints:
+  rod: {type: distance, between: [ground.S, b.q], distance: L}
+  tie: {type: dot, between: [ground.n, b.v], value: tilt}
 objectives: {o: {final: "norm2(b.q.acceleration) + a.s.acceleration.x*b.v.acceleration.y"}}
 """
 MARKERS = ("b.q", "b.v", "a.s")
