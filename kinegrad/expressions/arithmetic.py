@@ -96,7 +96,10 @@ _exp = _elementary("exp")
 
 def wrap(x):
     """x less the nearest whole number of turns."""
-    return x - 2.0 * math.pi * round(x.real / (2.0 * math.pi)) if finite(x) else NAN
+    turns = x.real / (2.0 * math.pi)
+    if not abs(turns) < 1e15:  # it has lost its angle
+        return 0.0 * x
+    return x - 2.0 * math.pi * (int(turns + 0.5) if turns >= 0.0 else -int(0.5 - turns))
 
 
 OPERATIONS: dict[str, Callable] = {

@@ -99,6 +99,8 @@ def sech2(x):
 def wrap(x):
     """x less the nearest whole number of turns."""
     turns = real(x) / TURN
+    if not abs(turns) < 1e15:  # it has lost its angle
+        return 0.0 * x
     return x - TURN * int(turns + 0.5) if turns >= 0.0 else x + TURN * int(0.5 - turns)
 
 

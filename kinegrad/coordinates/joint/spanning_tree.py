@@ -29,7 +29,16 @@ if TYPE_CHECKING:
 GROUND = "ground"
 
 #: Rows of a constraint; a guided marker has three.
-CONSTRAINT_ROWS = {"coincidence": 3, "distance": 1, "dot": 1, "angle": 1, "linear": 1, "guidance": 1, "position": 1, "velocity": 1}
+CONSTRAINT_ROWS = {
+    "coincidence": 3,
+    "distance": 1,
+    "dot": 1,
+    "angle": 1,
+    "linear": 1,
+    "guidance": 1,
+    "position": 1,
+    "velocity": 1,
+}
 TRY_ALL_ROOTS = 16  # bodies of a free chain; in longer ones only the middle, which is exact where there are no loops
 
 
