@@ -11,6 +11,7 @@ from kinegrad.kernels.products import BIAS, EVALUATE
 from kinegrad.kinematics.singular import MANY, inertia_scale
 
 NOTICEABLE = 1e-2  # part of the accelerations across the constraints that projections leave
+LITTLE = 1e-6  # the same, which a penalty that the user does not give leaves at most
 NOTHING = 1e-11  # of the largest singular value of the rows: redundant ones
 
 
@@ -95,20 +96,35 @@ class Ali3p(Scheme):
 class Ali3pNewmark(NewmarkFamily, Ali3p):
     """With Newmark, HHT or generalized-alpha."""
 
+    found = ("opts", "begun")
+    begun = False
     left = 0.0  # of what projections should take away
 
+    @property
+    def complete(self) -> bool:
+        return self.begun or "penalty" in self.given
+
     def begin(self, work):
+        """As without projections; a penalty that the user does not give is raised where it would leave too much."""
         super().begin(work)
-        if self.options["projection_method"] == "penalty":
-            self.left = part_left(work, 1.0 / (self.options["penalty"] * self.options["projection_scale"]))
+        self.begun = True
+        if self.options["projection_method"] != "penalty":
+            return
+        self.left = part_left(work, 1.0 / (self.options["penalty"] * self.options["projection_scale"]))
+        if self.left > LITTLE and "penalty" not in self.given:
+            self.opts[self.kernels.PENALTY] = self._penalty(LITTLE)
+            self.left = LITTLE
+
+    def _penalty(self, left: float) -> float:
+        """The penalty that leaves this part."""
+        return self.options["penalty"] * self.left / (1.0 - self.left) / left
 
     def remark(self) -> str:
         if self.left < NOTICEABLE:
             return ""
-        enough = self.options["penalty"] * self.left / (1.0 - self.left) / (1e-4 * NOTICEABLE)
         return (
             f"The penalty of {self.options['penalty']:.3g} leaves up to {100.0 * self.left:.2g} % of the accelerations that "
-            f"projections should take away; {enough:.1g} would not, or projection_method: augmented-lagrangian."
+            f"projections should take away; {self._penalty(LITTLE):.1g} would not, and is taken where none is given."
         )
 
     def call(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):

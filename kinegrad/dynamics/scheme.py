@@ -45,6 +45,8 @@ class Scheme(ABC):
     iterates = True
     #: options of the formulation that have no effect with this integrator
     unused: tuple[str, ...] = ()
+    #: options of the formulation that the user gave
+    given: frozenset[str] = frozenset()
     #: it chooses its steps: it has a `run_adaptive`, which stands for `advance`
     adaptive = False
     #: it knows all that derivatives of a motion need beside its rows; not where the motion was read from a file

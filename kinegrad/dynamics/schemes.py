@@ -72,7 +72,9 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
         have, them = ("has", "it") if len(given) == 1 else ("have", "them")
         sentence = f"{names} of {formulation.type} {have} no effect with {integrator.type}; leave {them} out."
         warnings.warn(sentence, UnusedOptionWarning, stacklevel=3)
-    return SCHEMES[key](system, options_of(formulation, integrator, system))
+    scheme = SCHEMES[key](system, options_of(formulation, integrator, system))
+    scheme.given = frozenset(formulation.model_fields_set)
+    return scheme
 
 
 def options_of(formulation, integrator, system: System) -> dict:
