@@ -16,9 +16,8 @@ import numpy as np
 
 from kinegrad.coordinates import sets
 from kinegrad.coordinates.coordinate_set import METRE, Coordinate, CoordinateSet
-from kinegrad.coordinates.elements import Elements, element_arrays, records, rows_of
+from kinegrad.coordinates.elements import Elements, element_arrays, lowered, records
 from kinegrad.coordinates.joint.initial_guess import placed
-from kinegrad.coordinates.null_rows import without_null_rows
 from kinegrad.coordinates.system import System
 from kinegrad.errors import ModelError, Problem
 from kinegrad.kernels import products as functions
@@ -377,7 +376,7 @@ class GantrySet(CoordinateSet):
 
     @classmethod
     def lower(cls, model, values: Mapping | None = None) -> System:
-        return lowered(model, values)
+        return carriages(model, values)
 
     @property
     def options(self) -> dict:
@@ -430,14 +429,13 @@ class GantrySet(CoordinateSet):
         return np.tile(np.eye(3), (b, 1, 1)), r, np.hstack([v, still]), np.hstack([a, still])
 
 
-def lowered(model, values: Mapping | None) -> System:
+def carriages(model, values: Mapping | None) -> System:
     """A model of carriages as a system."""
     for name, joint in model.joints.items():
         if joint.type not in JOINTS:
             sentence = f"joint {name!r} ({joint.type}) lets bodies turn, and gantry coordinates only move them along."
             raise ModelError(Problem(sentence, f"joints.{name}"))
-    parameters = Parameters(model.parameters)
-    e = Elements(model, parameters, lambda joint, part: None)
+    e = Elements(model, Parameters(model.parameters), lambda joint, part: None)
     first, masses = {}, []
     for body, b in model.bodies.items():
         k = first[body] = len(e.coordinates)
@@ -447,32 +445,9 @@ def lowered(model, values: Mapping | None) -> System:
         for path, mass, where, centre in parts:
             com = e.slots.vector(f"{path}.{where}", centre)
             masses.append({"k": k, "m": e.slots.number(f"{path}.mass", mass), "com": com})
-    gravity = e.gravity()
     for name in model.joints:
         e.close(name)
-    closures = set(range(len(e.row_names)))
-    e.constraints()
-    e.forces()
-    objectives = e.objectives()
-    closures |= e.bind()
-    m = len(e.row_names)
-    e.start_freedoms({}.__getitem__, {}.__getitem__)
-    used = tuple(e.markers)
-    e.name_every_marker()
-    tables = {
-        "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "facing": tuple(e.facing),
-        "elements": {name: tuple(rows) for name, rows in e.tables.items()},
-        "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
-        "known": {},
-    }  # fmt: skip
-    sizes = {"n": len(e.coordinates), "m": m, "gravity": gravity}
-    system = System(
-        model=model, set=GantrySet(tuple(masses), first), tables=tables, sizes=sizes, parameters=parameters,
-        slots=e.slots.build(), rho=parameters.values(values), coordinates=tuple(e.coordinates),
-        rows=rows_of(e.row_names[:m], e.implied, closures), freedoms=tuple(e.freedoms), objectives=objectives,
-        markers=dict(e.marker_names), own=tuple(e.own),
-    )  # fmt: skip
-    return without_null_rows(system)
+    return lowered(e, GantrySet(tuple(masses), first), values, {}.__getitem__, {}.__getitem__)
 
 
 class GantryCoordinates(simulation.Coordinates):

@@ -6,12 +6,12 @@ This part of lowering is the same for every coordinate set; a set says which joi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
 from kinegrad.coordinates.constraints import LOWERINGS as CONSTRAINTS
-from kinegrad.coordinates.coordinate_set import RADIAN, Coordinate
+from kinegrad.coordinates.coordinate_set import RADIAN, Coordinate, CoordinateSet
 from kinegrad.coordinates.forces import LOWERINGS as FORCES
 from kinegrad.coordinates.forces.gravity import acceleration
 from kinegrad.coordinates.joints import KINDS as JOINTS
@@ -425,6 +425,45 @@ class Elements:
                 raise ModelError(Problem(f"objective {name!r} {error}", where)) from None
             self.add("objective", name, self.packed.add(formula, objective_tapes(formula, g), row=row))
         return kinds
+
+
+def lowered(
+    elements: Elements, coordinates: CoordinateSet, values: Mapping | None, euler: Callable, slides: Callable
+) -> System:
+    """The system of a set that has its coordinates, and the rows of its own and of its joints, in `elements`.
+
+    Parameters
+    ----------
+    values : mapping or None
+        Values of independent parameters that replace those of the model.
+    euler, slides : callables
+        As `Elements.start_freedoms` takes them.
+    """
+    from kinegrad.coordinates.null_rows import without_null_rows
+
+    e, gravity = elements, elements.gravity()
+    closures = set(range(len(e.row_names)))
+    e.constraints()
+    e.forces()
+    objectives = e.objectives()
+    closures |= e.bind()
+    m = len(e.row_names)
+    e.start_freedoms(euler, slides)
+    used = tuple(e.markers)
+    e.name_every_marker()
+    tables = {
+        "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "facing": tuple(e.facing),
+        "elements": {name: tuple(rows) for name, rows in e.tables.items()},
+        "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
+        "known": {},
+    }  # fmt: skip
+    system = System(
+        model=e.model, set=coordinates, tables=tables, sizes={"n": len(e.coordinates), "m": m, "gravity": gravity},
+        parameters=e.parameters, slots=e.slots.build(), rho=e.parameters.values(values), coordinates=tuple(e.coordinates),
+        rows=rows_of(e.row_names[:m], e.implied, closures), freedoms=tuple(e.freedoms), objectives=objectives,
+        markers=dict(e.marker_names), own=tuple(e.own),
+    )  # fmt: skip
+    return without_null_rows(system)
 
 
 def rows_of(names_: list[str], implied: list[tuple[int, str]], closures: Collection[int]) -> tuple[Row, ...]:

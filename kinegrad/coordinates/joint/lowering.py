@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kinegrad.coordinates.coordinate_set import Coordinate
-from kinegrad.coordinates.elements import Elements, rows_of
+from kinegrad.coordinates.elements import Elements, lowered
 from kinegrad.coordinates.joint.joint_set import JointSet
 from kinegrad.coordinates.joint.spanning_tree import GROUND, SpanningTree, TreeEdge
 from kinegrad.coordinates.joints import KINDS
@@ -25,8 +25,7 @@ class Lowering:
         self.model = model
         self.body_point = body_point
         self.tree = tree
-        self.parameters = Parameters(model.parameters)
-        self.rho = self.parameters.values(values)
+        self.values = values
         self.nodes: list[dict] = [NODE_DEFAULTS | {"parent": -1, "type": RIGID, "k": 0, "nk": 0, "up": -1}]
         self.screws: list[dict] = []
         self.tip = {GROUND: 0}
@@ -34,7 +33,7 @@ class Lowering:
         self.index: dict[tuple[str, str], int] = {}
         self.euler: dict[str, tuple[int, float]] = {}
         self.masses: list[dict] = []
-        self.elements = Elements(model, self.parameters, lambda j, c: self.index.get((j, c)))
+        self.elements = Elements(model, Parameters(model.parameters), lambda j, c: self.index.get((j, c)))
         self.slots, self.coordinates = self.elements.slots, self.elements.coordinates
 
     def system(self) -> System:
@@ -44,41 +43,16 @@ class Lowering:
         for edge in self.tree.edges:
             self._masses(edge.child)
         self._sort_masses()
-        gravity = e.gravity()
         for name, k in self.euler.items():
             e.norm(f"{name} norm", k[0])
         for name in (*self.tree.cut, *self.tree.links):
             e.close(name)
-        closures = set(range(len(e.row_names)))
-        e.constraints()
-        e.forces()
-        objectives = e.objectives()
-        closures |= e.bind()
-        m = len(e.row_names)
-        e.start_freedoms(self.euler.__getitem__, self._slides)
-        used = tuple(e.markers)
-        e.name_every_marker()
-        slots = e.slots.build()
-        tables = {
-            "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "facing": tuple(e.facing),
-            "elements": {name: tuple(rows) for name, rows in e.tables.items()},
-            "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
-            "known": {},
-        }  # fmt: skip
-        sizes = {"n": len(self.coordinates), "m": m, "gravity": gravity}
         coordinates = JointSet(
             tree=self.tree, body_point=self.body_point, index=dict(self.index), euler=dict(self.euler), nodes=tuple(self.nodes),
             screws=tuple(self.screws), masses=tuple(self.masses),
             place={body: (self.tip[body], self.reference[body]) for body in self.tip},
         )  # fmt: skip
-        system = System(
-            model=self.model, set=coordinates, tables=tables, sizes=sizes, parameters=self.parameters, slots=slots,
-            rho=self.rho, coordinates=tuple(self.coordinates), rows=rows_of(e.row_names[:m], e.implied, closures),
-            freedoms=tuple(e.freedoms), objectives=objectives, markers=dict(e.marker_names), own=tuple(e.own),
-        )  # fmt: skip
-        from kinegrad.coordinates.null_rows import without_null_rows
-
-        return without_null_rows(system)
+        return lowered(e, coordinates, self.values, self.euler.__getitem__, self._slides)
 
     # --- nodes ---
 
