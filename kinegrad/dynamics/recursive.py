@@ -34,11 +34,6 @@ class RecursiveScheme:
             raise KinegradError(
                 f"The formulation 'recursive' sweeps over a tree of joints; it needs joint coordinates, not {system.kind}."
             )
-        if system.set.body_point == "com":
-            raise KinegradError(
-                "The formulation 'recursive' takes the motion of each body at its joint; body_point 'com' does not apply. "
-                "Leave it out, or use the formulation 'index1'."
-            )
         super().__init__(system, options)
 
     def begin(self, work):
