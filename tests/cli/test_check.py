@@ -57,6 +57,7 @@ def test_five_bar(checked):
         "bodies": 4,
         "joints": 5,
         "dof": 2,
+        "dof_velocity": 2,
         "dof_nearby": [2, 2],
         "singular": False,
         "sets": {"joint": {"n": 4, "m": 6, "redundant": 4}},

@@ -1,5 +1,6 @@
 """Pages keep up with the program: public names, formulations and integrators, pictures and examples."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -19,6 +20,14 @@ PICTURES = DOCS / "pictures"
 @pytest.fixture(autouse=True)
 def scripts(monkeypatch):
     monkeypatch.syspath_prepend(str(PICTURES))
+
+
+def script(name):
+    """A script of the pictures, whatever other modules are called."""
+    spec = importlib.util.spec_from_file_location(f"pictures_{name}", PICTURES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def text(name):
@@ -47,8 +56,7 @@ def test_every_kind_of_element_has_a_snippet(page, kinds):
 
 
 def test_pictures_are_what_their_script_draws(tmp_path):
-    import elements
-
+    elements = script("elements")
     elements.write(tmp_path)
     for path in sorted(tmp_path.iterdir()):
         assert (PICTURES / path.name).read_text(encoding="utf-8") == path.read_text(encoding="utf-8"), path.name
