@@ -33,7 +33,7 @@ language = "en_GB"
 # same on the site, in an editor and in a docstring; no renderer and no fonts have to be fetched.
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "html_image"]
-suppress_warnings = ["myst.strikethrough"]
+suppress_warnings = ["myst.strikethrough", "ref.python"]  # attributes such as q belong to several classes
 
 # Docstrings: NumPy style; `name` in single backquotes is code.
 default_role = "literal"
