@@ -13,9 +13,9 @@ import numpy as np
 from kinegrad.coordinates.system import System
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.elements.kinds import KINDS
-from kinegrad.kernels.products import FREEDOMS, POSITION
+from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
 
-POSITIONS = 3
+TIMES = (0.0, 0.37, 1.0, 7.3)  # at as many positions
 OPEN = 1e-9  # of the largest coordinate: what such a row may be off by
 NULL = 1e-13  # of the largest entry, or of the largest coordinate of a marker, whose differences make entries
 
@@ -28,21 +28,30 @@ def without_null_rows(system: System) -> System:
     rng = np.random.default_rng(0)
     largest = np.zeros(system.m)
     work["flag"][FREEDOMS] = 0
-    scale = 0.0
-    for _ in range(POSITIONS):
+    scale, off, asked = 0.0, np.zeros(system.m), np.zeros(system.m)
+    for time in TIMES:
         work["q"][:] = rng.uniform(-1.5, 1.5, system.n)
+        work["par"][TIME] = time
         work.call(POSITION)
         scale = max(scale, *(float(np.abs(x).max(initial=0.0)) for x in (work["J"][: system.m], work["mk"]["x"])))
         largest = np.maximum(largest, np.abs(work["J"][: system.m]).max(axis=1, initial=0.0))
+        off = np.maximum(off, np.abs(work["Phi"][: system.m]) if time == 0.0 else 0.0)
+        asked = np.maximum(asked, np.abs(work["Phi_t"][: system.m]))
     keep = ~(largest <= NULL * scale)
     if keep.all():
         return system
-    off = np.where(keep, 0.0, np.abs(work["Phi"][: system.m]))
+    off, asked = np.where(keep, 0.0, off), np.where(keep, 0.0, asked)
     if off.max() > OPEN * max(scale, 1e-300):
         worst = int(off.argmax())
         raise AssemblyError(
             f"The mechanism cannot be assembled: {system.row_names[worst]!r} is off by {off[worst]:.3g} in every position. "
             "Check the markers and axes of its loop: nothing that can move closes this gap."
+        )
+    if asked.max() > OPEN * max(scale, 1e-300):
+        worst = int(asked.argmax())
+        raise AssemblyError(
+            f"The mechanism cannot move as {system.row_names[worst]!r} asks: it wants a rate of {asked[worst]:.3g}, and nothing "
+            "that can move has one there. Remove it, or free that direction."
         )
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     m = int(keep.sum())

@@ -157,6 +157,22 @@ def test_too_few_and_too_many_velocities_are_told_with_both_counts():
             kg.simulate(kg.lower(model), t_end=0.1)
 
 
+@pytest.mark.parametrize(
+    ("row", "rate"),
+    [
+        ({"type": "velocity", "value": "skate.C.velocity.z - 0.25"}, "0.25"),
+        ({"type": "position", "value": "skate.C.z - t/8"}, "0.125"),
+    ],
+    ids=["velocity", "position"],
+)
+def test_a_rate_where_nothing_moves_is_refused(row, rate):
+    """The rows vanish by structure, at every position: what they ask for must not be forgotten with them."""
+    model = rolling_models.skate()
+    model.constraints["lift"] = row
+    with pytest.raises(kg.AssemblyError, match=rf"cannot move as 'lift' asks: it wants a rate of {rate}"):
+        kg.lower(model)
+
+
 @pytest.mark.parametrize("analysis", [kg.equilibrium, kg.drive, kg.inverse], ids=["equilibrium", "drive", "inverse"])
 def test_analyses_without_time_refuse_them_by_name(analysis):
     with pytest.raises(kg.KinegradError, match="'edge' is a row of velocities"):
