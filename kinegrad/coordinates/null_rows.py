@@ -50,8 +50,8 @@ def without_null_rows(system: System) -> System:
     if asked.max() > OPEN * max(scale, 1e-300):
         worst = int(asked.argmax())
         raise AssemblyError(
-            f"The mechanism cannot move as {system.row_names[worst]!r} asks: it wants a rate of {asked[worst]:.3g}, and nothing "
-            "that can move has one there. Remove it, or free that direction."
+            f"The mechanism cannot move as {system.row_names[worst]!r} asks: it wants a rate of {asked[worst]:.3g}, and "
+            "nothing that can move has one there. Remove it, or free that direction."
         )
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     m = int(keep.sum())

@@ -301,6 +301,36 @@ def atan2(y: Scalar | float, x: Scalar | float) -> Scalar:
     return graph._apply("atan2", y, x)
 
 
+def deg(x: Scalar) -> Scalar:
+    """x degrees in radians."""
+    return x * (math.pi / 180.0)
+
+
+def smooth_abs(x: Scalar, width: Scalar) -> Scalar:
+    """√(x² + width²): |x| but for the neighbourhood of 0, where it is the width."""
+    return sqrt(x * x + width * width)
+
+
+def smooth_max(a: Scalar, b: Scalar, width: Scalar) -> Scalar:
+    """The larger of a and b, and half a width more where they are equal."""
+    return 0.5 * (a + b + smooth_abs(a - b, width))
+
+
+def smooth_min(a: Scalar, b: Scalar, width: Scalar) -> Scalar:
+    """The smaller of a and b, and half a width less where they are equal."""
+    return 0.5 * (a + b - smooth_abs(a - b, width))
+
+
+def smooth_step(x: Scalar, width: Scalar) -> Scalar:
+    """From 0 to 1 about x = 0: (1 + tanh(x/width))/2."""
+    return 0.5 * (1.0 + tanh(x / width))
+
+
+COMPOSED: dict[str, Callable[..., Scalar]] = {
+    f.__name__: f for f in (deg, smooth_abs, smooth_max, smooth_min, smooth_step)
+}
+"""Functions of the language that are made of others."""
+
 PARTIALS: dict[str, tuple[Callable[..., Scalar], ...]] = {
     "add": (lambda y, a, b: y.graph.constant(1.0), lambda y, a, b: y.graph.constant(1.0)),
     "subtract": (lambda y, a, b: y.graph.constant(1.0), lambda y, a, b: y.graph.constant(-1.0)),
@@ -430,6 +460,8 @@ def _call(node: syntax.Call, graph: Graph, arguments: list[Scalar | Vector]) -> 
         product = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
         return sqrt(product) if node.function == "norm" else product
     components = [_number(node, argument) for argument in arguments]
+    if node.function in COMPOSED:
+        return COMPOSED[node.function](*components)
     return tuple(components) if node.function == "vec" else graph._apply(node.function, *components)
 
 

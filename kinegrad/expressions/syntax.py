@@ -26,11 +26,19 @@ FUNCTIONS = {
     "norm": 1,
     "norm2": 1,
     "cross": 2,
+    "deg": 1,
+    "smooth_abs": 2,
+    "smooth_max": 3,
+    "smooth_min": 3,
+    "smooth_step": 2,
 }
 """The number of arguments of each function."""
 
-RESERVED = frozenset({"ground", "t", "pi", *FUNCTIONS, *keyword.kwlist})
-"""The names a user may not give to anything: they mean something already, or are words of Python."""
+RESERVED = frozenset({"ground", "t", "pi", *keyword.kwlist})
+"""The names a user may not give to anything: they mean something already, or are words of Python.
+
+A function is known by its parenthesis, so its name is free.
+"""
 
 
 @dataclass(frozen=True)
@@ -367,8 +375,6 @@ class Parser:
         for word in (first, *rest):
             if keyword.iskeyword(word):
                 self.fail(f"The word {word!r} is not a name, it is reserved; choose another", token.position)
-        if first in FUNCTIONS:
-            self.fail(f"{first!r} is a function; its arguments follow in parentheses", token.position)
         index = self.index() if self.peek() == "[" else None
         if first in ("t", "pi") and (rest or index is not None):
             self.fail(f"{first!r} is a number and has no parts", token.position)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from kinegrad.errors import ModelError
+from kinegrad.expressions.syntax import FUNCTIONS
 from kinegrad.model.bodies import FrameMarker, PointMarker, VectorMarker
 from kinegrad.model.element import closest
 
@@ -83,7 +84,8 @@ def resolve(model: Model, name: str) -> Reference:
         return _marker_quantity(model, name, first, rest)
     known = [*model.parameters, *model.measures, *model.joints, *model.bodies, GROUND]
     what = "joint or body" if rest else "parameter or measure"
-    raise ModelError(f"names the unknown {what} {first!r}{closest(first, known)}; define it or correct the name.")
+    remedy = "write its arguments in parentheses" if name in FUNCTIONS else "define it or correct the name"
+    raise ModelError(f"names the unknown {what} {first!r}{closest(first, known)}; {remedy}.")
 
 
 def find_marker(model: Model, name: str):

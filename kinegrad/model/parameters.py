@@ -11,7 +11,7 @@ import numpy as np
 
 from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.expressions.graph import Graph, Scalar, evaluate, scalarise_number
-from kinegrad.expressions.syntax import Expression
+from kinegrad.expressions.syntax import FUNCTIONS, Expression
 
 Number = float | Expression
 
@@ -72,7 +72,9 @@ class Parameters:
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, [*self._entries, *self._numbers], 1)
         base = name.partition("[")[0]
-        if base in self._lists:
+        if name in FUNCTIONS:
+            remedy = f"{name!r} is a function when its arguments follow in parentheses."
+        elif base in self._lists:
             remedy = f"{base!r} is a list of {len(self._entries[base])} numbers counted from 0."
         elif near:
             remedy = f"did you mean {near[0]!r}?"

@@ -9,7 +9,8 @@ from kinegrad.expressions import graph as scalars
 
 NAMES = ("a", "b", "k_1", "u[0]", "u[2]", "bar.P.x", "t")
 LITERALS = ("1", "2", "3", "0.5", ".25", "1.5", "2e-1", "12", "7.0E+0", "0")
-ONE = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh")
+ONE = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh", "deg")
+SMOOTH = {"smooth_abs": 1, "smooth_step": 1, "smooth_max": 2, "smooth_min": 2}
 
 
 def random_text(rng, depth=5):
@@ -19,7 +20,7 @@ def random_text(rng, depth=5):
         return str(rng.choice(("pi", *NAMES, *NAMES, *LITERALS)))
     space = " " * pick(2)
     one = random_text(rng, depth - 1)
-    kind = pick(12)
+    kind = pick(13)
     if kind < 5:
         operator = rng.choice(("+", "-", "*", "/", "+", "-", "*"))
         return f"{one}{space}{operator}{space}{random_text(rng, depth - 1)}"
@@ -37,6 +38,10 @@ def random_text(rng, depth=5):
         return f"{function}({random_vector(rng, depth - 1)})"
     if kind == 10:
         return f"dot({random_vector(rng, depth - 2)}, {random_vector(rng, depth - 1)})"
+    if kind == 11:
+        function = str(rng.choice(list(SMOOTH)))
+        more = [random_text(rng, depth - 1) for _ in range(SMOOTH[function] - 1)]
+        return f"{function}({', '.join([one, *more, '0.3'])})"
     return f"{rng.choice(ONE)}({one})"
 
 
@@ -124,7 +129,7 @@ def resolver(graph):
 def by_python(text, graph):
     """The scalar that Python's own parser makes of a text whose numbers are constants of `graph`."""
     resolve = resolver(graph)
-    names = {name: getattr(scalars, name) for name in (*ONE, "atan2")}
+    names = {name: getattr(scalars, name) for name in (*ONE, *SMOOTH, "atan2")}
     names |= {name: graph.input(name) for name in ("a", "b", "k_1", "t")}
     names |= {
         "c": graph.constant,

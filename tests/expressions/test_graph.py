@@ -114,6 +114,11 @@ def test_graphs_of_thousands_of_levels():
         ("norm2((vec(1, 2, 2)*3 - -vec(3, 0, 0))/2)", 27.0),
         ("1e-3*1e3", 1.0),
         ("log(exp(2)) + tanh(0)", 2.0),
+        ("deg(90)", math.pi / 2),
+        ("smooth_abs(-3, 4)", 5.0),
+        ("smooth_max(5, 2, 4) + smooth_min(5, 2, 4)", 7.0),
+        ("smooth_max(5, 2, 4)", 6.0),
+        ("smooth_step(0, 0.1) + smooth_step(2, 0.1)", 1.5),
     ],
 )
 def test_values(text, expected):
@@ -193,6 +198,9 @@ ONE_ARGUMENT = {
     "a**-2.5": (0.1, 4.0),
     "2.5**a": (-3.0, 3.0),
     "3/a": (0.2, 3.0),
+    "deg(a)": (-300.0, 300.0),
+    "smooth_abs(a, 0.2)": (-1.0, 1.0),
+    "smooth_step(a, 0.3)": (-1.0, 1.0),
 }
 TWO_ARGUMENTS = {
     "a + b": (-3.0, 3.0),
@@ -201,6 +209,8 @@ TWO_ARGUMENTS = {
     "a/b": (0.2, 3.0),
     "a**b": (0.2, 3.0),
     "atan2(a, b)": (-3.0, 3.0),
+    "smooth_max(a, b, 0.5)": (-3.0, 3.0),
+    "smooth_min(a, b, 0.5)": (-3.0, 3.0),
 }
 
 

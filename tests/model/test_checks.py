@@ -183,8 +183,8 @@ NAMES = {
         "rename",
     ),
     "reserved name": (
-        ("  weight:", "  sqrt: {type: gravity, acceleration: [0, 0, 0]} #!\n  weight:"),
-        "forces.sqrt",
+        ("  weight:", "  lambda: {type: gravity, acceleration: [0, 0, 0]} #!\n  weight:"),
+        "forces.lambda",
         "reserved",
         "choose another",
     ),
