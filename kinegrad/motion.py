@@ -152,9 +152,7 @@ class Motion:
         """A recipe: the system, what the scheme found at the start, and all arrays."""
         contents = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.formulation is not None:
-            contents["scheme"] = {
-                name: getattr(self.scheme, name) for name in self.scheme.found if self.scheme.complete
-            }
+            contents["scheme"] = self.scheme.found()
         return sealed("motion", _made_again, contents)
 
     def __repr__(self) -> str:
@@ -363,7 +361,7 @@ def _made_again(contents: dict) -> Motion:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnusedOptionWarning)  # it was told when the motion was made
             contents["scheme"] = scheme_for(*(contents[name] for name in ("system", "formulation", "integrator")))
-        vars(contents["scheme"]).update(found)
+        contents["scheme"].take(found)
     return Motion(**contents)
 
 

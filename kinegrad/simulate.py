@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
-from kinegrad.dynamics.scheme import Run
+from kinegrad.dynamics.run import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
 from kinegrad.errors import AccuracyWarning, IterationWarning, KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.interrupts import Interrupts
+from kinegrad.kernels.formulations.arguments import Objectives, Steps
 from kinegrad.kernels.products import OBSERVE
 from kinegrad.kernels.status import (
     CALLBACK_FAILED,
@@ -99,15 +100,13 @@ def simulate(
             f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error control "
             f"at most {MOST_STATES:.0e} are allowed."
         )
-    work, fn, begin, final, psi, g_last, far = begun(system, scheme, s, guess)
+    work, fn, begin, objectives, far = begun(system, scheme, s, guess)
     done = None
     with Interrupts() as interrupts:
         if scheme.adaptive:
-            run = scheme.run_adaptive(
-                work, fn, t_end, step, output_step, final, psi, g_last, begin, progress, interrupts
-            )
+            run = scheme.run_adaptive(work, fn, t_end, step, output_step, objectives, begin, progress, interrupts)
         else:
-            loop = Loop(scheme, work, fn, EvenTimes(step, len(hs), t_end), hs, final, psi, g_last, interrupts)
+            loop = Loop(scheme, work, fn, EvenTimes(step, len(hs), t_end), hs, objectives, interrupts)
             if stride == 1:
                 run = loop.every_step(begin, progress)
             else:
@@ -115,8 +114,8 @@ def simulate(
     motion = Motion(
         system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
-        objectives=dict(zip(system.objectives, psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end, work=done,
-        follows=follows,
+        objectives=dict(zip(system.objectives, objectives.psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end,
+        work=done, follows=follows,
     )  # fmt: skip
     if interrupts.came:
         stopped = KeyboardInterrupt()
@@ -147,15 +146,13 @@ def simulate(
 
 
 class Beginning(NamedTuple):
-    """A run before its first step: the workspace at the start, the functions that steps call, the row of the start, which
-    objectives are taken at the end, their values so far and their integrands here, and a remark on the model."""
+    """A run before its first step: the workspace at the start, the functions that steps call, the row of the start, the
+    objectives here, and a remark on the model."""
 
     work: Workspace
     fn: np.ndarray
     row: np.ndarray
-    final: np.ndarray
-    psi: np.ndarray
-    g_last: np.ndarray
+    objectives: Objectives
     remark: str
 
 
@@ -174,8 +171,9 @@ def begun(system: System, scheme, s: np.ndarray | None, guess: np.ndarray | None
     scheme.begin(work)
     scheme.keep(work, row)
     fn = work.functions(*scheme.needs, OBSERVE)
-    scheme.load(work, fn)
-    return Beginning(work, fn, row, final, psi, g_last, remark)
+    objectives = Objectives(final, psi, g_last)
+    scheme.load(work, fn, objectives)
+    return Beginning(work, fn, row, objectives, remark)
 
 
 def _watch_iterations(motion: Motion, allowed: int) -> None:
@@ -221,19 +219,16 @@ def state_size(numbers: int) -> int:
 class Loop:
     """Steps of given sizes, done in pieces from the state that the workspace holds."""
 
-    def __init__(self, scheme, work: Workspace, fn, ts: EvenTimes, hs: EvenSteps, final, psi, g_last, interrupts):
+    def __init__(self, scheme, work: Workspace, fn, ts: EvenTimes, hs: EvenSteps, objectives, interrupts):
         self.scheme, self.work, self.fn, self.interrupts = scheme, work, fn, interrupts
-        self.ts, self.hs = ts, hs
-        self.final, self.psi, self.g_last = final, psi, g_last
+        self.ts, self.hs, self.objectives = ts, hs, objectives
         self.cpu_s = 0.0
 
     def advance(self, first: int, last: int, traj, iterations, flags) -> tuple[int, int]:
         """Status and number of the steps first to last - 1 that were done; every state is a row of traj."""
         clock = time.thread_time()
-        status, count = self.scheme.advance(
-            self.work, self.fn, self.ts[first : last + 1], self.hs[first:last], self.final, self.psi,
-            self.g_last, 1, traj, iterations, flags,
-        )  # fmt: skip
+        steps = Steps(self.ts[first : last + 1], self.hs[first:last], 1, traj, iterations, flags)
+        status, count = self.scheme.advance(self.work, self.fn, steps, self.objectives)
         self.cpu_s += time.thread_time() - clock
         if status == OK and self.work.calls is not None and self.work.calls.failure is not None:
             status = CALLBACK_FAILED

@@ -12,6 +12,7 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
 from kinegrad.errors import AccuracyWarning, KinegradError, SimulationError
+from kinegrad.kernels.formulations.arguments import Steps
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, POSITION, TIME
 from kinegrad.kernels.status import CALLBACK_FAILED, OK
 from kinegrad.kinematics.multipliers import least_norm
@@ -96,7 +97,8 @@ class Stepper:
             raise KinegradError(
                 f"A Stepper takes steps of one size, and {self.integrator.type!r} chooses its own; use 'rk4', or simulate."
             )
-        self._work, self._fn, row, self._final, self._psi, self._g_last, far = begun(system, self.scheme, None, guess)
+        self._work, self._fn, row, self._objectives, far = begun(system, self.scheme, None, guess)
+        self._psi, self._g_last = self._objectives.psi, self._objectives.g_last
         if far:
             warnings.warn(far, AccuracyWarning, stacklevel=4)
         self._rho = system.rho.copy()
@@ -105,7 +107,7 @@ class Stepper:
         self._fields = system.slots.field_values(self._rho)
         self._parts: dict[tuple[str, ...], PartOfSlots] = {}
         self._apart: set[tuple[str, ...]] = set()  # parameters that are in no constraint row
-        self.scheme.allow_changes(self._work, self._fn, self._final, self._psi, self._g_last)
+        self.scheme.allow_changes(self._work, self._fn, self._objectives)
         self.steps, self.iterations = 0, 0
         size = 1 if self._work.calls is not None else AT_ONCE  # a function that fails tells the step by that
         self._ts, self._hs = np.zeros(size + 1), np.full(size, self.step)
@@ -225,11 +227,10 @@ class Stepper:
             self._ts[k] = (self.steps + k) * self.step
         if count == 1:
             if self._one_step is None:
-                self._one_step = self.scheme.repeated(self._work, self._fn, *self._arrays(1))
+                self._one_step = self.scheme.repeated(self._work, self._fn, self._arrays(1), self._objectives)
             status, done = self._one_step()
         else:
-            ts, hs, final, psi, g_last, *kept = self._arrays(count)
-            status, done = self.scheme.advance(self._work, self._fn, ts, hs, final, psi, g_last, 1, *kept)
+            status, done = self.scheme.advance(self._work, self._fn, self._arrays(count), self._objectives)
         if self._raised():
             return CALLBACK_FAILED, 0
         if status == OK:
@@ -239,10 +240,10 @@ class Stepper:
             self._markers = None
         return status, done
 
-    def _arrays(self, count: int) -> tuple[np.ndarray, ...]:
+    def _arrays(self, count: int) -> Steps:
         """What so many steps read and fill."""
         kept = self._rows[: count + 1], self._iterations[:count], self._flags[:count]
-        return self._ts[: count + 1], self._hs[:count], self._final, self._psi, self._g_last, *kept
+        return Steps(self._ts[: count + 1], self._hs[:count], 1, *kept)
 
     def _raised(self) -> bool:
         """Whether a function of the model has raised something."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
 
+from kinegrad.dynamics.acceleration_level import no_length
+from kinegrad.dynamics.formulation import Formulation
 from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.prepared import Prepared
-from kinegrad.dynamics.runge_kutta import RungeKutta, RungeKutta4, RungeKutta54
-from kinegrad.dynamics.scheme import Scheme, blocks, unblocked
+from kinegrad.dynamics.runge_kutta import RungeKutta
 from kinegrad.errors import KinegradError
+from kinegrad.kernels.formulations.arguments import Explicit
+from kinegrad.kernels.formulations.runge_kutta import NONE
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION, TIME
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, OK, SINGULAR
 from kinegrad.kinematics.states import refuse_velocity_rows
@@ -20,49 +21,32 @@ NULL = 1e-24  # of the square of the largest row: a row that is none but for rou
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
 
-class MatrixR(Scheme):
-    """What the integrators share.
+class MatrixR(Formulation):
+    """Rows have q, v, a, lam of the state and of stages, then the independent coordinates of the step that follows.
 
-    Rows begin with q, v, a, lam of the state; after the stages of a Runge-Kutta method, the independent coordinates of the
-    step that follows.  `chosen` has these coordinates, or -1 where the degrees of freedom of the model are something else;
+     `chosen` has these coordinates, or -1 where the degrees of freedom of the model are something else;
     `carried` and `off` are what a run knows beside its state.
     """
 
+    families = (NewmarkFamily, RungeKutta)
+    unused_if_explicit = ("max_iterations",)
     needs = (EVALUATE, BIAS, POSITION)
-    explicit: bool
-    family = np.zeros(5)  # no constants of the Newmark family
     weights: np.ndarray | None = None  # of rows, by their sizes at the start
 
-    def __init__(self, system, options):
-        super().__init__(system, options)
-        from kinegrad.kernels.formulations import (
-            independent,
-            matrix_r,
-            matrix_r_derivatives,
-            matrix_r_steps,
-            runge_kutta,
-        )
+    def __init__(self, system, options, integrator, given):
+        super().__init__(system, options, integrator, given)
+        from kinegrad.kernels.formulations import independent, matrix_r, matrix_r_derivatives, matrix_r_steps
 
         below = options["reselect_below"]
         if not 0.0 <= below <= 1.0:
             raise KinegradError(f"reselect_below of matrix-r is {below:g}; give a number from 0 (never) to 1.")
         self.selection, self.stage, self.kernels = independent, matrix_r, matrix_r_steps
-        self.derivatives, self.methods = matrix_r_derivatives, runge_kutta
-        self.tableau = self.tableau_of(runge_kutta)
+        self.derivatives = matrix_r_derivatives
         refuse_velocity_rows(system, "The formulation 'matrix-r'", "use ali3p, index1, penalty or recursive")
         self.free = [f for f in system.freedoms if f.independent]
+        self.zdd = np.zeros(len(self.free))
         self.wraps = np.array([f.wraps for f in self.free], np.bool_)
         self.opts = np.array([options["tolerance"], below])
-
-    @staticmethod
-    def tableau_of(methods):
-        """The tableau of an explicit method; a one-stage one stands for none."""
-        return methods.NONE
-
-    @property
-    def size(self) -> int:
-        """Numbers of one state or stage."""
-        return 3 * self.system.n + self.system.m
 
     @property
     def integrated(self) -> int:
@@ -75,8 +59,11 @@ class MatrixR(Scheme):
         return len(self.chosen) > 0 and self.chosen[0] < 0
 
     @property
-    def row_size(self):
-        return self.tableau.stages * self.size + self.integrated
+    def own_size(self):
+        return self.integrated
+
+    def acceleration(self, work):
+        return self.zdd
 
     def begin(self, work):
         number, measured = work["q"].dtype, work["J"] @ work["a"] + work["c"]
@@ -92,8 +79,7 @@ class MatrixR(Scheme):
         self._measure(work)
         self.parts = self.selection.partition(self.chosen, self.system.m, work["M"], self.weights)
         self.arrays = self.stage.new_stage(self.system.m, self.integrated, work["M"])
-        self.off = np.zeros((2, self.tableau.stages + 1, self.system.n), number)
-        self.rates = np.zeros((2, self.tableau.stages + 1, self.integrated or self.system.n), number)
+        self.off = np.zeros((2, self.integrator.tableau.stages + 1, self.system.n), number)
         self.scratch = np.zeros((4, self.integrated), number)
 
     def _measure(self, work):
@@ -110,15 +96,11 @@ class MatrixR(Scheme):
         )
 
     def keep(self, work, row):
-        n, m = self.system.n, self.system.m
-        row[: 3 * n] = np.concatenate([work[k] for k in ("q", "vp", "ap")])
-        row[3 * n : 3 * n + m] = work["lam"][:m]
-        self.keep_selection(row)
+        super().keep(work, row)
+        self._keep_selection(row)
 
     def resume(self, work, row):
-        n, m = self.system.n, self.system.m
-        work["q"][:], work["vp"][:], work["ap"][:] = row[:n], row[n : 2 * n], row[2 * n : 3 * n]
-        work["lam"][:m] = row[3 * n : 3 * n + m]
+        super().resume(work, row)
         self.chosen = self._chosen(row)
         if self.weights is None:  # the motion was loaded
             work["flag"][FREEDOMS] = 1
@@ -129,21 +111,20 @@ class MatrixR(Scheme):
         parts = self.parts.ready, self.parts.weights, self.parts.G, self.parts.P, self.arrays.R
         return [self.z, self.zd, self.zdd, self.carried, self.off, *parts]
 
-    def restore(self, work, row, memory):
+    def go_back(self, work, row):
         now = self.chosen
-        self.chosen = self._chosen(row)
+        self.resume(work, row)
         if not np.array_equal(now, self.chosen):
             self.parts = self.selection.partition(self.chosen, self.system.m, work["M"])
-        super().restore(work, row, memory)
         work["v"][:], work["a"][:] = work["vp"], work["ap"]
 
-    def allow_changes(self, work, fn, final, psi, g_last):
-        self.settling, self.times, self.no_step = (fn, final, psi, g_last), np.zeros(2), None
+    def allow_changes(self, work, fn, objectives):
+        self.settling, self.times, self.no_step = (fn, objectives), np.zeros(2), None
 
     def settle(self, work, t):
         """By a Runge-Kutta step of no length with one stage."""
-        if self.no_step is None or self.no_step.arguments[3] is not self.parts:
-            self.no_step = Prepared(self.kernels.simulate_rk, self._no_step(work))
+        if self.no_step is None or self.settled_with is not self.parts:
+            self.no_step, self.settled_with = Prepared(*self._no_step(work)), self.parts
         self.times[:], last = t, self.carried[self.stage.LAST_STEP]
         work["flag"][FREEDOMS] = int(self.measured)
         status, _ = self.no_step()
@@ -151,14 +132,21 @@ class MatrixR(Scheme):
         return OK if status == self.stage.POOR else status
 
     def _no_step(self, work) -> tuple:
-        """Arguments of a step of no length in the present coordinates."""
-        fn, final, psi, g_last = self.settling
-        number, size = psi.dtype, self.integrated or self.system.n
-        return (
-            fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.methods.NONE, self.times,
-            np.zeros(1), 0, np.zeros(0), self.opts, final, psi, g_last, 1, np.zeros((1, 0), number), np.zeros(1, np.int64),
-            np.zeros(1, np.int64), self.z, self.zd, self.zdd, self.chosen, self.carried, self.before,
-            np.zeros((2, 2, self.system.n), number), np.zeros((2, 2, size), number), self.scratch, np.zeros_like(psi),
+        """The entry that does a step of no length in the present coordinates, and its arguments."""
+        fn, objectives = self.settling
+        number, size = objectives.psi.dtype, self.integrated or self.system.n
+        method = Explicit(NONE, np.zeros(0), np.zeros((2, 2, size), number), np.zeros_like(objectives.psi))
+        own = self._own(np.zeros((2, 2, self.system.n), number))
+        steps = no_length(self.times, objectives.psi)
+        return self.kernels.simulate_rk, (
+            fn, work.pointer, self.system.m, method, steps, objectives, self.opts, own, 0,
+        )  # fmt: skip
+
+    def _own(self, off: np.ndarray):
+        """What compiled steps in the present coordinates have beside the context."""
+        return self.kernels.Coordinates(
+            self.parts, self.arrays, self.wraps, self.scale, self.z, self.zd, self.zdd, self.chosen, self.carried,
+            self.before, off, self.scratch,
         )  # fmt: skip
 
     def put_velocities(self, work, v):
@@ -170,49 +158,39 @@ class MatrixR(Scheme):
         self.zd[:] = [v[k] if k >= 0 else measured[f.row] for k, f in chosen]
 
     def _chosen(self, row) -> np.ndarray:
-        at = self.tableau.stages * self.size
+        at = self.integrator.tableau.stages * self.size
         return row[at : at + self.integrated].real.astype(np.int64)
 
-    @abstractmethod
-    def steps_from(
-        self, first, work, fn, ts, hs, control, final, psi, g_last, stride, traj, iterations, flags
-    ) -> tuple:
-        """The compiled entry that does the steps from number `first` on in these coordinates, and its arguments."""
+    def call(self, work, fn, method, steps, objectives, first=0):
+        """As of any formulation, from step number `first` on in the present coordinates."""
+        entry = self.kernels.simulate_rk if self.integrator.explicit else self.kernels.simulate_newmark
+        own = self._own(self.off)
+        return entry, (fn, work.pointer, self.system.m, method, steps, objectives, self.opts, own, first)
 
-    def call(self, work, fn, ts, hs, *rest):
-        return self.steps_from(0, work, fn, ts, hs, np.zeros(0), *rest)
-
-    def advance(self, work, fn, ts, hs, *rest):
-        return self.run(work, fn, ts, hs, np.zeros(0), *rest)
-
-    def run(self, work, fn, ts, hs, control, final, psi, g_last, stride, traj, iterations, flags):
-        """As `advance`, with `control`: empty, or the numbers of error control (RKT-4)."""
-
+    def advance(self, work, fn, method, steps, objectives):
         def some_steps(first):
-            entry, arguments = self.steps_from(
-                first, work, fn, ts, hs, control, final, psi, g_last, stride, traj, iterations, flags
-            )
+            entry, arguments = self.call(work, fn, method, steps, objectives, first)
             return entry(*arguments)
 
-        return self.steps(work, ts, stride, traj, some_steps)
+        return self._steps(work, steps, some_steps)
 
-    def repeated(self, work, fn, ts, hs, final, psi, g_last, traj, iterations, flags):
-        rest = ts, hs, np.zeros(0), final, psi, g_last, 1, traj, iterations, flags
+    def repeated(self, work, fn, method, steps, objectives):
         parts, prepared = None, None
 
         def some_steps(first):
             nonlocal parts, prepared
             if first:
-                entry, arguments = self.steps_from(first, work, fn, *rest)
+                entry, arguments = self.call(work, fn, method, steps, objectives, first)
                 return entry(*arguments)
             if parts is not self.parts:  # other coordinates
-                parts, prepared = self.parts, Prepared(*self.steps_from(0, work, fn, *rest))
+                parts, prepared = self.parts, Prepared(*self.call(work, fn, method, steps, objectives))
             return prepared()
 
-        return lambda: self.steps(work, ts, 1, traj, some_steps)
+        return lambda: self._steps(work, steps, some_steps)
 
-    def steps(self, work, ts, stride, traj, some_steps):
+    def _steps(self, work, steps, some_steps):
         """Status and number of steps done by `some_steps(first)`, with other independent coordinates where they end early."""
+        ts, stride, traj = steps.ts, steps.stride, steps.traj
         below, done = self.options["reselect_below"], 0
         work["flag"][FREEDOMS] = int(self.measured)
         while True:
@@ -227,7 +205,8 @@ class MatrixR(Scheme):
             if not (poor or changed):
                 return status, done
             if changed and done % stride == 0:
-                self.keep_selection(traj[done // stride])
+                self._keep_selection(traj[done // stride])
+                self.integrator.keep(traj[done // stride])
 
     def reselect(self, work, below: float) -> bool:
         """Whether other independent coordinates are better at the state; they are then read from it (MR-11)."""
@@ -242,59 +221,44 @@ class MatrixR(Scheme):
             work["flag"][FREEDOMS] = 0
             self.lost = max(self.lost, int(self.parts.ready[1]))
             self.parts = self.selection.partition(chosen, m, work["M"], self.weights)
+            self.integrator.restart(self.zdd)
         _, quality = self.stage.prepare(work.pointer, m, self.parts, self.arrays, self.scale)
         self.carried[self.stage.LIMIT] = min(below, WORSE * quality)
         self.carried[self.stage.LAST_STEP] = 0.0
         return changed
 
-    def keep_selection(self, row) -> None:
+    def _keep_selection(self, row) -> None:
         """Put the independent coordinates into a row."""
-        at = self.tableau.stages * self.size
+        at = self.integrator.tableau.stages * self.size
         row[at : at + self.integrated] = self.chosen
-
-    def motion(self, traj):
-        n, m = self.system.n, self.system.m
-        parts = {"q": traj[:, :n], "qd": traj[:, n : 2 * n], "qdd": traj[:, 2 * n : 3 * n]}
-        return parts | {"lam": traj[:, 3 * n : 3 * n + m]}
 
     def independent(self, row: np.ndarray) -> tuple[str, ...]:
         """Names of what is integrated in the step that follows a row of a trajectory."""
         pairs = zip(self._chosen(row), self.free, strict=True)
         return tuple(self.system.coordinates[k] if k >= 0 else f.name for k, f in pairs)
 
-    def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
-        return self.derivatives.direct(
-            fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, final, traj,
-            self._scratch(work, state), *state[:3], state[-1], grad,
-        )  # fmt: skip
-
-    def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
-        return self.derivatives.adjoint(
-            fn, work.pointer, self.system.m, self.explicit, *self.tableau[:3], self.family, ts, hs, after, final, traj,
-            self._scratch(work, state), *state[:3], state[-1],
-        )  # fmt: skip
-
-    def _scratch(self, work, state):
-        return self.derivatives.new_scratch(self.system.m, self.tableau.stages, state[0], work["M"], self.weights)
+    def sweep(self, work, fn, segment, variation):
+        stages = self.integrator.tableau.stages
+        scratch = self.derivatives.new_scratch(self.system.m, stages, variation.q, work["M"], self.weights)
+        return fn, work.pointer, self.system.m, self.integrator.rule, segment, scratch, variation
 
     def start_state(self, work, q, v, a):
         if (self.chosen >= 0).all():
-            return [blocks(x[self.chosen]) for x in (q, v, a)]
+            return tuple(x[self.chosen] for x in (q, v, a))
         n = self.system.n
         rows = np.array([f.row for f in self.free], np.int64)
         Phidd, Phid, J = work["Phidd_z"][rows], work["Phid_z"][rows], work["Phi_z"][rows]
         zdd = Phidd[:, :n] @ q + 2.0 * Phid[:, :n] @ v + J[:, :n] @ a + Phidd[:, n:]
         z = work["ds"].T[self._slots("position")]
         zd = work["ds"].T[self._slots("velocity")]
-        return [blocks(z), blocks(zd), blocks(zdd)]
+        return z, zd, zdd
 
     def _slots(self, which: str) -> np.ndarray:
         return np.array([getattr(f, which) for f in self.free], np.int64)
 
-    def start_adjoint(self, work, state, columns):
-        n, m = self.system.n, self.system.m
-        Z, Zd, A = (unblocked(x, columns) for x in state)
-        if self.explicit:
+    def start_adjoint(self, work, Z, Zd, A):
+        n, m, columns = self.system.n, self.system.m, Z.shape[1]
+        if self.integrator.explicit:
             A = np.zeros_like(A)
         extra = np.zeros((m + len(self.system.freedoms), columns))
         if (self.chosen >= 0).all():
@@ -310,9 +274,6 @@ class MatrixR(Scheme):
         V = 2.0 * work["Phid_z"][rows, :n].T @ A
         extra[rows] = A
         return Q, V, work["Phi_z"][rows, :n].T @ A, extra
-
-    def empty_state(self, columns):
-        return [np.zeros(((columns + 3) // 4, len(self.free), 4)) for _ in range(3)]
 
 
 def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:
@@ -330,55 +291,3 @@ def row_weights(J: np.ndarray) -> np.ndarray:
     size = np.square(J).sum(axis=1)
     largest = size.max(initial=0.0) or 1.0
     return 1.0 / np.where(size > NULL * largest, size, largest)
-
-
-class MatrixRNewmark(NewmarkFamily, MatrixR):
-    """With Newmark, HHT or generalized-alpha."""
-
-    explicit = False
-    integrated = MatrixR.integrated
-
-    def acceleration(self, work):
-        return self.zdd
-
-    def reselect(self, work, below):
-        changed = super().reselect(work, below)
-        if changed:
-            self.auxiliary[:] = self.zdd
-        return changed
-
-    def keep_selection(self, row):
-        super().keep_selection(row)
-        if self.extended:
-            row[len(row) - self.integrated :] = self.auxiliary
-
-    def steps_from(self, first, work, fn, ts, hs, control, final, psi, g_last, stride, traj, iterations, flags):
-        return self.kernels.simulate_newmark, (
-            fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, ts, hs, first, self.opts,
-            self.family, self.options["max_iterations"], final, psi, g_last, stride, traj, iterations, flags, self.z,
-            self.zd, self.zdd, self.auxiliary, self.chosen, self.carried, self.before, self.scratch,
-        )  # fmt: skip
-
-
-class MatrixRRungeKutta(MatrixR, RungeKutta):
-    """With a Runge-Kutta method."""
-
-    unused = ("max_iterations",)
-
-    def controlled(self, work, fn, ts, hs, control, *rest):
-        return self.steps_from(0, work, fn, ts, hs, control, *rest)
-
-    def steps_from(self, first, work, fn, ts, hs, control, final, psi, g_last, stride, traj, evaluations, flags):
-        return self.kernels.simulate_rk, (
-            fn, work.pointer, self.system.m, self.parts, self.arrays, self.wraps, self.scale, *self.tableau, ts, hs, first,
-            control, self.opts, final, psi, g_last, stride, traj, evaluations, flags, self.z, self.zd, self.zdd,
-            self.chosen, self.carried, self.before, self.off, self.rates, self.scratch, np.zeros_like(psi),
-        )  # fmt: skip
-
-
-class MatrixRRungeKutta4(RungeKutta4, MatrixRRungeKutta):
-    """With the classical Runge-Kutta method; rows also hold stages 2, 3, 4 of the step that led to the state."""
-
-
-class MatrixRRungeKutta54(RungeKutta54, MatrixRRungeKutta):
-    """With Dormand and Prince's method and error control; rows also hold stages 2 to 6."""

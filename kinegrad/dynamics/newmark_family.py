@@ -1,11 +1,12 @@
-"""Newmark, HHT and generalized-alpha: their constants, and what a scheme with one of them adds to its formulation."""
+"""Newmark, HHT and generalized-alpha: their constants, and the auxiliary acceleration that a run with one of them carries."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.dynamics.scheme import Scheme
+from kinegrad.dynamics.integrator import Integrator, trapezoidal
 from kinegrad.errors import KinegradError
+from kinegrad.kernels.formulations.arguments import Implicit
 
 ROUNDING = 1e-12
 
@@ -40,65 +41,44 @@ def _family(alpha_m: float, alpha_f: float) -> np.ndarray:
     return np.array([beta, gamma, *(c / (1.0 - alpha_m) for c in (1.0 - alpha_f, alpha_f, -alpha_m))])
 
 
-class NewmarkFamily(Scheme):
-    """To be inherited before the class of a formulation, whose states it extends by the auxiliary acceleration.
+class NewmarkFamily(Integrator):
+    """One of the three.
 
-    Rows, derivatives and adjoints of the state have it as their last part, except with Newmark's method, where it is the
-    acceleration itself: kernels are then given the block of accelerations twice, `*state[:3], state[-1]`.  `auxiliary` is
-    its array in a simulation.
+    Beside the state there is the auxiliary acceleration; with Newmark's method it is the acceleration itself, and rows and
+    variations do not have it.
     """
 
-    def __init__(self, system, options):
-        super().__init__(system, options)
+    explicit = False
+
+    def __init__(self, options):
+        super().__init__(options)
         self.family = constants(options)
         self.extended = bool(self.family[3:].any())
 
-    def acceleration(self, work) -> np.ndarray:
-        """The accelerations that a step starts from, in the coordinates that are integrated."""
-        return work["ap"]
-
-    @property
-    def integrated(self) -> int:
-        """Number of coordinates that are integrated."""
-        return self.system.n
-
-    @property
-    def row_size(self):
-        return super().row_size + (self.integrated if self.extended else 0)
-
-    def begin(self, work):
-        super().begin(work)
-        self.auxiliary = self.acceleration(work).copy()  # (NMF-5)
-
-    def keep(self, work, row):
-        super().keep(work, row)
-        if self.extended:
-            row[super().row_size :] = self.auxiliary
-
-    def resume(self, work, row):
-        super().resume(work, row)
-        self.auxiliary = (row[super().row_size :] if self.extended else self.acceleration(work)).copy()
-
-    def memory(self, work):
-        return [*super().memory(work), self.auxiliary]
-
-    def settle(self, work, t):
-        before = self.acceleration(work).copy()
-        status = super().settle(work, t)
-        self.auxiliary += self.acceleration(work) - before
-        return status
+    def method(self, allowed, coordinates, psi, control):
+        return Implicit(self.family, self.auxiliary, allowed)
 
     def start_weight(self, hs):
         return 0.5 * hs[0]
 
-    def start_state(self, work, q, v, a):
-        Q, V, A = super().start_state(work, q, v, a)
-        return [Q, V, A, A.copy()] if self.extended else [Q, V, A]
+    def integrals(self, ts, hs, rows, size, values):
+        return trapezoidal(hs, values(ts, rows))
 
-    def start_adjoint(self, work, state, columns):
-        Q, V, A = state[:3]
-        return super().start_adjoint(work, [Q, V, A + state[3] if self.extended else A], columns)
+    def begin(self, acceleration):
+        self.auxiliary = acceleration.copy()  # (NMF-5)
 
-    def empty_state(self, columns):
-        state = super().empty_state(columns)
-        return [*state, np.zeros_like(state[2])] if self.extended else state
+    def keep(self, row):
+        if self.extended:
+            row[len(row) - len(self.auxiliary) :] = self.auxiliary
+
+    def resume(self, row, acceleration):
+        self.auxiliary = (row[len(row) - len(acceleration) :] if self.extended else acceleration).copy()
+
+    def restart(self, acceleration):
+        self.auxiliary[:] = acceleration
+
+    def shift(self, change):
+        self.auxiliary += change
+
+    def memory(self):
+        return [self.auxiliary]

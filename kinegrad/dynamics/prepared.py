@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 
-from kinegrad.kernels import jit
+from kinegrad.kernels.jit import JIT
 
 
 class Prepared:
@@ -17,20 +17,10 @@ class Prepared:
     def __init__(self, entry, arguments: tuple):
         self.entry, self.arguments = entry, arguments  # the arrays must live as long as this object
         self._table = None
-        if jit.JIT:
-            self._put_down()
-
-    def _put_down(self) -> None:
-        values: list = []
-        kinds = tuple([jit._put(argument, values) for argument in self.arguments])
-        address, returns = jit._machine_code(self.entry.py_func, self.entry.what, kinds)
-        words = struct.Struct("".join("d" if isinstance(value, float) else "q" for value in values))
-        self._table = bytearray(words.size + 8 * len(returns))
-        words.pack_into(self._table, 0, *values)
-        self._function = jit._from_python(address)
-        self._place = ctypes.addressof(ctypes.c_char.from_buffer(self._table))
-        self._results = struct.Struct(returns)
-        self._behind = words.size
+        if JIT:
+            self._function, self._table, returns, self._behind = entry.put_down(arguments)
+            self._place = ctypes.addressof(ctypes.c_char.from_buffer(self._table))
+            self._results = struct.Struct(returns)
 
     def __call__(self) -> tuple:
         if self._table is None:

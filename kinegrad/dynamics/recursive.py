@@ -5,8 +5,7 @@ The accelerations are those of `index1`, computed by sweeps; trajectories and de
 
 from __future__ import annotations
 
-from kinegrad.dynamics.acceleration_level import AccelerationLevelNewmark, AccelerationLevelRungeKutta
-from kinegrad.dynamics.runge_kutta import RungeKutta4, RungeKutta54
+from kinegrad.dynamics.acceleration_level import AccelerationLevel
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.status import SINGULAR
 
@@ -23,18 +22,23 @@ def advice(system, formulation) -> str:
     )
 
 
-class RecursiveScheme:
-    """What the integrators share; goes before a scheme at acceleration level."""
+class Recursive(AccelerationLevel):
+    """index1 by sweeps: derivatives of explicit stages are solved by them too, steps of the Newmark family by substitution."""
 
     needs = ()
     _tree = None
 
-    def __init__(self, system, options):
+    def __init__(self, system, options, integrator, given):
         if system.kind != "joint":
             raise KinegradError(
                 f"The formulation 'recursive' sweeps over a tree of joints; it needs joint coordinates, not {system.kind}."
             )
-        super().__init__(system, options)
+        super().__init__(system, options, integrator, given)
+        from kinegrad.kernels.formulations import recursive, recursive_derivatives
+
+        self.substitution = recursive
+        if integrator.explicit:
+            self.derivatives = recursive_derivatives
 
     def begin(self, work):
         tree = self.tree(work)
@@ -45,10 +49,6 @@ class RecursiveScheme:
             )
         super().begin(work)
 
-    def solved_by(self, work, fn):
-        tree = self.tree(work)
-        return tree, tree.functions(fn)
-
     def tree(self, work):
         """The tree of a workspace, made once for each."""
         from kinegrad.coordinates.joint.recursive import ConstrainedTree
@@ -58,46 +58,16 @@ class RecursiveScheme:
             self._tree = tree = ConstrainedTree(work, self.opts[1:3])
         return tree
 
-
-class RecursiveRungeKutta(RecursiveScheme, AccelerationLevelRungeKutta):
-    """With a Runge-Kutta method; the derivatives of its stages are solved by sweeps too."""
-
-    def controlled(self, work, fn, *rest):
-        return super().controlled(*self.solved_by(work, fn), *rest)
-
-    def direct(self, work, fn, ts, hs, after, final, traj, flags, state, grad):
-        return self._swept("direct", work, fn, ts, hs, after, final, traj, self.rates(state), *state[:2], grad)
-
-    def adjoint(self, work, fn, ts, hs, after, final, traj, flags, state):
-        return self._swept("adjoint", work, fn, ts, hs, after, final, traj, self.rates(state), *state[:2])
-
-    def _swept(self, method, work, fn, ts, hs, after, final, traj, *rest):
-        from kinegrad.kernels.formulations import recursive_derivatives
-
-        self.put_scales(work)
+    def solved_by(self, work, fn):
         tree = self.tree(work)
-        return getattr(recursive_derivatives, method)(
-            tree.derivative_functions(fn), tree.pointer, self.system.m, *self.tableau[:3], ts, hs, after, self.opts, final,
-            traj, *rest,
-        )  # fmt: skip
+        return tree, tree.functions(fn)
 
+    def steps_by(self):
+        return self.kernels.simulate_rk if self.integrator.explicit else self.substitution.simulate_newmark
 
-class RecursiveRungeKutta4(RungeKutta4, RecursiveRungeKutta):
-    """With the classical Runge-Kutta method."""
-
-
-class RecursiveRungeKutta54(RungeKutta54, RecursiveRungeKutta):
-    """With Dormand and Prince's method and steps chosen by its error estimate."""
-
-
-class RecursiveNewmark(RecursiveScheme, AccelerationLevelNewmark):
-    """With Newmark, HHT or generalized-alpha, by substitution."""
-
-    def call(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
-        from kinegrad.kernels.formulations.recursive import simulate_newmark
-
-        tree, functions = self.solved_by(work, fn)
-        return simulate_newmark, (
-            functions, tree.pointer, self.system.m, ts, hs, self.opts, self.family, self.auxiliary,
-            self.options["max_iterations"], final, psi, g_last, stride, traj, iterations,
-        )  # fmt: skip
+    def sweep(self, work, fn, segment, variation):
+        arguments = super().sweep(work, fn, segment, variation)
+        if not self.integrator.explicit:
+            return arguments
+        tree = self.tree(work)
+        return tree.derivative_functions(fn), tree.pointer, *arguments[2:]

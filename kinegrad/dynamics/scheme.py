@@ -1,165 +1,237 @@
-"""What a formulation with an integrator offers to `simulate` and to the sensitivities.
+"""A formulation with an integrator: what `simulate` and the sensitivities use.
 
 A scheme knows how a step is done and differentiated; trajectories are arrays of rows whose layout is its own.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
-from kinegrad.dynamics.prepared import Prepared
+from kinegrad.dynamics.formulation import Formulation
+from kinegrad.dynamics.integrator import Integrand, Integrator
+from kinegrad.dynamics.run import Run
+from kinegrad.kernels.formulations.arguments import Objectives, Segment, Steps, Variation
 
-#: values (k,) at the times (k,) and states q, qd, qdd, lam by name
-Integrand = Callable[[np.ndarray, dict[str, np.ndarray]], np.ndarray]
-
-
-def trapezoidal(hs: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """(steps,) integrals over steps hs from the values at their ends."""
-    return 0.5 * hs * (g[1:] + g[:-1])
+FIXED = np.zeros(0)  # no error control
 
 
-class Run(NamedTuple):
-    """What a run leaves: times, sizes, iterations and flags of the steps done, and the rows kept with their times."""
+class Pair(NamedTuple):
+    """A formulation and an integrator that go together, before there is a system."""
 
-    status: int
-    ts: np.ndarray
-    hs: np.ndarray
-    iterations: np.ndarray
-    flags: np.ndarray
-    t: np.ndarray
-    traj: np.ndarray
-    cpu_s: float
-
-
-class Scheme(ABC):
-    """One formulation with one integrator on one system."""
-
-    #: functions of the set that a simulation calls
-    needs: tuple[int, ...]
-    #: it iterates in a step, to the tolerance of the formulation
-    iterates = True
-    #: options of the formulation that have no effect with this integrator
-    unused: tuple[str, ...] = ()
-    #: options of the formulation that the user gave
-    given: frozenset[str] = frozenset()
-    #: it chooses its steps: it has a `run_adaptive`, which stands for `advance`
-    adaptive = False
-    #: it knows all that derivatives of a motion need beside its rows; not where the motion was read from a file
-    complete = True
-    #: attributes found by `begin` that derivatives need beside the rows
-    found: tuple[str, ...] = ()
-    #: ε of the constraint rows in the accelerations of the start; 0: they hold
-    compliance = 0.0
-
-    def __init__(self, system: System, options: dict):
-        self.system = system
-        self.options = options
+    formulation: type[Formulation]
+    integrator: type[Integrator]
 
     @property
-    @abstractmethod
+    def adaptive(self) -> bool:
+        """It chooses its steps: `run_adaptive` stands for `advance`."""
+        return self.integrator.adaptive
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Options of the formulation that have no effect with this integrator."""
+        return self.formulation.unused_if_explicit if self.integrator.explicit else ()
+
+    @property
+    def iterates(self) -> bool:
+        """It iterates in a step, to the tolerance of the formulation."""
+        return "tolerance" not in self.unused
+
+
+class Scheme:
+    """One formulation with one integrator on one system.
+
+    Parameters
+    ----------
+    options, of_integrator : dict
+        Numbers by name.
+    given : names of the options of the formulation that the user gave
+    """
+
+    def __init__(self, system: System, pair: Pair, options: dict, of_integrator: dict, given: frozenset[str]):
+        self.system, self.pair = system, pair
+        # one of the integrator that the formulation has too is called integrator_NAME
+        self.options = options | {f"integrator_{k}" if k in options else k: x for k, x in of_integrator.items()}
+        self.integrator = pair.integrator(of_integrator)
+        self.formulation = pair.formulation(system, options, self.integrator, given)
+
+    @property
+    def adaptive(self) -> bool:
+        """It chooses its steps."""
+        return self.pair.adaptive
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Options of the formulation that have no effect with this integrator."""
+        return self.pair.unused
+
+    @property
+    def iterates(self) -> bool:
+        """It iterates in a step, to the tolerance of the formulation."""
+        return self.pair.iterates
+
+    @property
+    def needs(self) -> tuple[int, ...]:
+        """Functions of the set that a simulation calls."""
+        return self.formulation.needs
+
+    @property
+    def compliance(self) -> float:
+        """ε of the constraint rows in the accelerations of the start; 0: they hold."""
+        return self.formulation.compliance
+
+    @property
     def row_size(self) -> int:
         """Numbers in a row of a trajectory."""
-
-    def begin(self, work: Workspace) -> None:  # noqa: B027 (many schemes have nothing to do)
-        """Make ready for the first step, at the start that the workspace holds."""
+        kept = self.formulation.integrated if self.integrator.extended else 0
+        return self.integrator.tableau.stages * self.formulation.size + self.formulation.own_size + kept
 
     def remark(self) -> str:
         """A sentence on what makes a motion less accurate than its step says; empty if nothing does."""
-        return ""
+        return self.formulation.remark()
 
     def singular_states(self, motion) -> np.ndarray | None:
         """Numbers of the states that steps found near a singular position; None if steps do not look."""
-        return None
+        return self.formulation.singular_states(motion)
 
-    @abstractmethod
+    # --- what derivatives need beside the rows ---
+
+    @property
+    def complete(self) -> bool:
+        """It is known; not where the motion was read from a file."""
+        return self.formulation.complete
+
+    def found(self) -> dict:
+        """What `begin` found, for a scheme made in the same way."""
+        return {name: getattr(self.formulation, name) for name in self.formulation.found if self.complete}
+
+    def take(self, found: dict) -> None:
+        """The reverse of `found`."""
+        vars(self.formulation).update(found)
+
+    # --- the state ---
+
+    def begin(self, work: Workspace) -> None:
+        """Make ready for the first step, at the start that the workspace holds."""
+        self.formulation.begin(work)
+        self.integrator.begin(self.formulation.acceleration(work))
+
     def keep(self, work: Workspace, row: np.ndarray) -> None:
         """Fill `row` with the state that the workspace holds."""
+        self.formulation.keep(work, row)
+        self.integrator.keep(row)
 
-    @abstractmethod
-    def call(self, work: Workspace, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags) -> tuple:
-        """The compiled entry that does steps, and its arguments: `traj[0]` is the state before the first of them."""
-
-    def advance(self, work: Workspace, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
-        """Status and number of steps done."""
-        entry, arguments = self.call(work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags)
-        return entry(*arguments)
-
-    def repeated(self, work: Workspace, fn, ts, hs, final, psi, g_last, traj, iterations, flags) -> Callable[[], tuple]:
-        """`advance` with a stride of 1 as a function of nothing, to be called again and again; `restore` ends its use."""
-        return Prepared(*self.call(work, fn, ts, hs, final, psi, g_last, 1, traj, iterations, flags))
-
-    def load(self, work: Workspace, fn) -> None:
-        """Compile, or load, what `advance` calls, without a step; the workspace holds the start."""
-        no_numbers, no_counts = np.zeros(0), np.zeros(0, np.int64)
-        self.advance(
-            work, fn, np.zeros(1), no_numbers, np.zeros(0, np.bool_), no_numbers, no_numbers, 1,
-            np.zeros((1, self.row_size)), no_counts, no_counts,
-        )  # fmt: skip
-
-    @abstractmethod
-    def motion(self, traj: np.ndarray) -> dict[str, np.ndarray]:
-        """q, qd, qdd, lam of the rows."""
-
-    def integrals(self, ts: np.ndarray, hs: np.ndarray, traj: np.ndarray, integrand: Integrand) -> np.ndarray:
-        """(steps,) integrals over the steps hs between the rows, by the rule that objectives are summed with: trapezoidal."""
-        return trapezoidal(hs, integrand(ts, self.motion(traj)))
-
-    @abstractmethod
-    def direct(self, work: Workspace, fn, ts, hs, after, final, traj, flags, state, grad):
-        """Status and step; `state` (list of blocks) is the derivative of the state and is carried on."""
-
-    @abstractmethod
-    def adjoint(self, work: Workspace, fn, ts, hs, after, final, traj, flags, state):
-        """Status and step; `state` is the adjoint of the state and is carried back."""
-
-    @abstractmethod
     def resume(self, work: Workspace, row: np.ndarray) -> None:
         """Put the state of a row back into the workspace."""
+        self.formulation.resume(work, row)
+        self.integrator.resume(row, self.formulation.acceleration(work))
 
     def memory(self, work: Workspace) -> list[np.ndarray]:
         """Arrays in which a step leaves something to the next one, beside its row."""
-        return []
+        return [*self.formulation.memory(work), *self.integrator.memory()]
 
     def restore(self, work: Workspace, row: np.ndarray, memory: list[np.ndarray]) -> None:
         """Go back to a state, so that the steps after it have the same digits: its row, and copies of the `memory` then."""
-        self.resume(work, row)
+        self.formulation.go_back(work, row)
+        self.integrator.resume(row, self.formulation.acceleration(work))
         for array, value in zip(self.memory(work), memory, strict=True):
             array[...] = value
 
-    @abstractmethod
-    def allow_changes(self, work: Workspace, fn, final, psi, g_last) -> None:
-        """Make ready for `settle`, at the start that the workspace holds and with arrays that stay."""
+    def motion(self, traj: np.ndarray) -> dict[str, np.ndarray]:
+        """q, qd, qdd, lam of the rows."""
+        return self.formulation.motion(traj)
 
-    @abstractmethod
-    def settle(self, work: Workspace, t: float) -> int:
-        """Status; the accelerations and multipliers of the state, and the integrands there, after slots or velocities have
-        changed.  What is extrapolated from earlier steps is shifted with the accelerations."""
+    def independent(self, row: np.ndarray) -> tuple[str, ...]:
+        """Names of what is integrated in the step that follows a row of a trajectory."""
+        return self.formulation.independent(row)
+
+    # --- steps ---
+
+    def method(self, psi: np.ndarray, control: np.ndarray = FIXED):
+        """The integrator for compiled steps."""
+        allowed, coordinates = self.options.get("max_iterations", 0), self.formulation.integrated or self.system.n
+        return self.integrator.method(allowed, coordinates, psi, control)
+
+    def advance(self, work: Workspace, fn, steps: Steps, objectives: Objectives, control: np.ndarray = FIXED) -> tuple:
+        """Status and number of steps done; row 0 is the state before the first of them."""
+        return self.formulation.advance(work, fn, self.method(objectives.psi, control), steps, objectives)
+
+    def repeated(self, work: Workspace, fn, steps: Steps, objectives: Objectives) -> Callable[[], tuple]:
+        """`advance` as a function of nothing, to be called again and again; `restore` ends its use."""
+        return self.formulation.repeated(work, fn, self.method(objectives.psi), steps, objectives)
+
+    def load(self, work: Workspace, fn, objectives: Objectives) -> None:
+        """Compile, or load, what `advance` calls, without a step; the workspace holds the start."""
+        none = np.zeros(0, np.int64)
+        row = np.zeros((1, self.row_size), objectives.psi.dtype)
+        self.advance(work, fn, Steps(np.zeros(1), np.zeros(0), 1, row, none, none), objectives)
+
+    def run_adaptive(self, work, fn, t_end, step, interval, objectives, begin, progress, interrupts) -> Run:
+        """The run from row `begin` to t_end; `step` is the first one tried, and multiples of `interval` are met."""
+
+        def advance(steps, control):
+            return self.advance(work, fn, steps, objectives, control)
+
+        return self.integrator.run(advance, t_end, step, interval, begin, progress, interrupts)
+
+    def integrals(self, ts: np.ndarray, hs: np.ndarray, traj: np.ndarray, integrand: Integrand) -> np.ndarray:
+        """(steps,) integrals over the steps hs between the rows, by the rule that objectives are summed with."""
+
+        def values(times, rows):
+            return integrand(times, self.motion(rows))
+
+        return self.integrator.integrals(ts, hs, traj, self.formulation.size, values)
+
+    def allow_changes(self, work: Workspace, fn, objectives: Objectives) -> None:
+        """Make ready for `settle`, at the start that the workspace holds and with arrays that stay."""
+        self.formulation.allow_changes(work, fn, objectives)
 
     def put_velocities(self, work: Workspace, v: np.ndarray) -> None:
         """Other velocities for the state that the workspace holds; `settle` has to follow."""
-        work["v"][:] = work["vp"][:] = v
+        self.formulation.put_velocities(work, v)
 
-    @abstractmethod
+    def settle(self, work: Workspace, t: float) -> int:
+        """Status; the accelerations and multipliers of the state, and the integrands there, after slots or velocities have
+        changed.  What is extrapolated from earlier steps is shifted with the accelerations."""
+        before = self.formulation.acceleration(work).copy()
+        status = self.formulation.settle(work, t)
+        self.integrator.shift(self.formulation.acceleration(work) - before)
+        return status
+
+    # --- derivatives ---
+
+    def direct(self, work: Workspace, fn, segment: Segment, variation: Variation, grad: np.ndarray) -> tuple:
+        """Status and step; the variation is the derivative of the state and is carried on."""
+        return self.formulation.direct(work, fn, segment, variation, grad)
+
+    def adjoint(self, work: Workspace, fn, segment: Segment, variation: Variation) -> tuple:
+        """Status and step; the variation is the adjoint of the state and is carried back."""
+        return self.formulation.adjoint(work, fn, segment, variation)
+
     def start_weight(self, hs: np.ndarray) -> float:
         """Weight of the start in an integral over the steps hs, as far as the sweeps do not count it."""
+        return self.integrator.start_weight(hs)
 
-    def start_state(self, work: Workspace, q, v, a) -> list[np.ndarray]:
-        """Blocks of the derivative of the state from those of q, v, a (n, p) at the start."""
-        return [blocks(q), blocks(v), blocks(a)]
+    def start_state(self, work: Workspace, q, v, a) -> Variation:
+        """The derivative of the state from those of q, v, a (n, p) at the start."""
+        return self._variation(*map(blocks, self.formulation.start_state(work, q, v, a)))
 
-    def start_adjoint(self, work: Workspace, state, columns: int):
+    def start_adjoint(self, work: Workspace, variation: Variation, columns: int):
         """Q, V, A (n, columns) at the start from the adjoint state, and adjoints of Phidd (rows, columns)."""
-        rows = np.zeros((self.system.m + len(self.system.freedoms), columns))
-        return *(unblocked(x, columns) for x in state), rows
+        q, v, a, x = variation
+        total = a + x if self.integrator.extended else a
+        return self.formulation.start_adjoint(work, *(unblocked(part, columns) for part in (q, v, total)))
 
-    def empty_state(self, columns: int) -> list[np.ndarray]:
+    def empty_state(self, columns: int) -> Variation:
         """An adjoint state of zeros."""
-        return [np.zeros(((columns + 3) // 4, self.system.n, 4)) for _ in range(3)]
+        size = (columns + 3) // 4, self.formulation.integrated, 4
+        return self._variation(*(np.zeros(size) for _ in range(3)))
+
+    def _variation(self, q, v, a) -> Variation:
+        return Variation(q, v, a, a.copy() if self.integrator.extended else a)
 
 
 def blocks(X: np.ndarray) -> np.ndarray:

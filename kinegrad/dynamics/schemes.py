@@ -5,48 +5,43 @@ from __future__ import annotations
 import warnings
 
 from kinegrad.coordinates.system import System
-from kinegrad.dynamics.acceleration_level import (
-    AccelerationLevelNewmark,
-    AccelerationLevelRungeKutta4,
-    AccelerationLevelRungeKutta54,
-)
-from kinegrad.dynamics.ali3p import Ali3pNewmark
-from kinegrad.dynamics.matrix_r import MatrixRNewmark, MatrixRRungeKutta4, MatrixRRungeKutta54
-from kinegrad.dynamics.recursive import RecursiveNewmark, RecursiveRungeKutta4, RecursiveRungeKutta54
-from kinegrad.dynamics.scheme import Scheme
+from kinegrad.dynamics.acceleration_level import AccelerationLevel
+from kinegrad.dynamics.ali3p import Ali3p
+from kinegrad.dynamics.matrix_r import MatrixR
+from kinegrad.dynamics.newmark_family import NewmarkFamily
+from kinegrad.dynamics.recursive import Recursive
+from kinegrad.dynamics.runge_kutta import RungeKutta4, RungeKutta54
+from kinegrad.dynamics.scheme import Pair, Scheme
 from kinegrad.errors import KinegradError, UnusedOptionWarning
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
 
-SCHEMES = {
-    ("ali3p", "newmark"): Ali3pNewmark,
-    ("ali3p", "hht"): Ali3pNewmark,
-    ("ali3p", "generalized-alpha"): Ali3pNewmark,
-    ("matrix-r", "newmark"): MatrixRNewmark,
-    ("matrix-r", "hht"): MatrixRNewmark,
-    ("matrix-r", "generalized-alpha"): MatrixRNewmark,
-    ("matrix-r", "rk4"): MatrixRRungeKutta4,
-    ("matrix-r", "rk54"): MatrixRRungeKutta54,
-    ("index1", "newmark"): AccelerationLevelNewmark,
-    ("index1", "hht"): AccelerationLevelNewmark,
-    ("index1", "generalized-alpha"): AccelerationLevelNewmark,
-    ("index1", "rk4"): AccelerationLevelRungeKutta4,
-    ("index1", "rk54"): AccelerationLevelRungeKutta54,
-    ("penalty", "newmark"): AccelerationLevelNewmark,
-    ("penalty", "hht"): AccelerationLevelNewmark,
-    ("penalty", "generalized-alpha"): AccelerationLevelNewmark,
-    ("penalty", "rk4"): AccelerationLevelRungeKutta4,
-    ("penalty", "rk54"): AccelerationLevelRungeKutta54,
-    ("recursive", "newmark"): RecursiveNewmark,
-    ("recursive", "hht"): RecursiveNewmark,
-    ("recursive", "generalized-alpha"): RecursiveNewmark,
-    ("recursive", "rk4"): RecursiveRungeKutta4,
-    ("recursive", "rk54"): RecursiveRungeKutta54,
+#: what is computed for each formulation of `kinegrad.model.simulation`; it says with which integrators it goes
+BY_FORMULATION = {
+    "ali3p": Ali3p,
+    "matrix-r": MatrixR,
+    "index1": AccelerationLevel,
+    "penalty": AccelerationLevel,
+    "recursive": Recursive,
 }
-WHY_NOT = {
-    ("ali3p", "rk4"): "ali3p solves for positions at the end of each step and needs an implicit integrator",
-    ("ali3p", "rk54"): "ali3p solves for positions at the end of each step and needs an implicit integrator",
+BY_INTEGRATOR = {
+    **dict.fromkeys(("newmark", "hht", "generalized-alpha"), NewmarkFamily),
+    "rk4": RungeKutta4,
+    "rk54": RungeKutta54,
 }
+
+
+def pairs(formulations: dict, integrators: dict) -> dict[tuple[str, str], Pair]:
+    """All that go together, by their names."""
+    return {
+        (f, i): Pair(formulation, integrator)
+        for f, formulation in formulations.items()
+        for i, integrator in integrators.items()
+        if issubclass(integrator, formulation.families)
+    }
+
+
+SCHEMES = pairs(BY_FORMULATION, BY_INTEGRATOR)
 
 
 def scheme_for(system: System, formulation, integrator) -> Scheme:
@@ -62,7 +57,7 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
             raise KinegradError(
                 f"The formulation {formulation.type!r} is not available; choose from {', '.join(offered)}."
             )
-        reason = WHY_NOT.get(key, f"{integrator.type!r} is not available with it")
+        reason = BY_FORMULATION[formulation.type].why_not or f"{integrator.type!r} is not available with it"
         raise KinegradError(
             f"{formulation.type} with {integrator.type}: {reason}. Use {', '.join(can)} with {formulation.type}."
         )
@@ -72,15 +67,13 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
         have, them = ("has", "it") if len(given) == 1 else ("have", "them")
         sentence = f"{names} of {formulation.type} {have} no effect with {integrator.type}; leave {them} out."
         warnings.warn(sentence, UnusedOptionWarning, stacklevel=3)
-    scheme = SCHEMES[key](system, options_of(formulation, integrator, system))
-    scheme.given = frozenset(formulation.model_fields_set)
-    return scheme
-
-
-def options_of(formulation, integrator, system: System) -> dict:
-    """Options of both; one of the integrator that the formulation has too is called integrator_NAME."""
-    options = numbers(formulation, system)
-    return options | {f"integrator_{k}" if k in options else k: x for k, x in numbers(integrator, system).items()}
+    return Scheme(
+        system,
+        SCHEMES[key],
+        numbers(formulation, system),
+        numbers(integrator, system),
+        frozenset(formulation.model_fields_set),
+    )
 
 
 def numbers(element, system: System) -> dict:

@@ -142,6 +142,14 @@ class Entry:
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments):
+        function, table, returns, behind = self.put_down(arguments)
+        function(ctypes.addressof(_BYTE.from_buffer(table)))
+        results = struct.unpack_from(returns, table, behind)
+        return results if len(returns) > 1 else results[0] if returns else None
+
+    def put_down(self, arguments: tuple) -> tuple:
+        """What a call with these arguments takes: the C function, its table of words, and the types of the results with their
+        place in it.  The arrays must live as long as the table is used."""
         values: list = []
         kinds = tuple([_put(argument, values) for argument in arguments])
         if kinds not in self._known:
@@ -151,9 +159,7 @@ class Entry:
         function, words, returns = self._known[kinds]
         table = bytearray(words.size + 8 * len(returns))
         words.pack_into(table, 0, *values)
-        function(ctypes.addressof(_BYTE.from_buffer(table)))
-        results = struct.unpack_from(returns, table, words.size)
-        return results if len(returns) > 1 else results[0] if returns else None
+        return function, table, returns, words.size
 
 
 def _put(argument, values: list):

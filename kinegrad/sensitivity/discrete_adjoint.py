@@ -10,7 +10,7 @@ from kinegrad.kernels.products import LINEARISE, PULLBACK
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
-from kinegrad.sensitivity.sweeps import at_start, failed, final_objectives, pieces, start_weights
+from kinegrad.sensitivity.sweeps import at_start, failed, final_objectives, pieces, segment_of, start_weights
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,8 @@ class Sweep:
     def back(self, first: int, last: int) -> None:
         """Go back through the steps last - 1 to first."""
         motion = self.motion
-        after = float(motion.hs[last]) if last < len(motion.hs) else 0.0
-        status, step = motion.scheme.adjoint(
-            self.work, self.fn, motion.ts[first : last + 1], motion.hs[first:last], after, self.final,
-            motion.traj[first : last + 1], motion.flags[first:last], self.state,
-        )  # fmt: skip
+        segment = segment_of(motion, first, last, self.final)
+        status, step = motion.scheme.adjoint(self.work, self.fn, segment, self.state)
         self.work.check_calls()
         if status != OK:
             raise failed(motion, status, first + step)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.errors import KinegradError
+from kinegrad.kernels.formulations.arguments import Segment
 from kinegrad.kernels.products import TIME
 from kinegrad.kinematics.start import StartDerivatives
 from kinegrad.motion import Motion
@@ -30,6 +31,15 @@ def at_start(motion: Motion, work) -> StartDerivatives:
     work["v"][:], work["a"][:] = work["vp"], work["ap"]
     work["par"][TIME] = motion.ts[0]
     return StartDerivatives(motion.system, work, motion.scheme.compliance)
+
+
+def segment_of(motion: Motion, first: int, last: int, final: np.ndarray) -> Segment:
+    """The steps first to last - 1 of a motion."""
+    after = float(motion.hs[last]) if last < len(motion.hs) else 0.0
+    states = slice(first, last + 1)
+    return Segment(
+        motion.ts[states], motion.hs[first:last], after, final, motion.traj[states], motion.flags[first:last]
+    )
 
 
 def failed(motion: Motion, status: int, step: int) -> KinegradError:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinegrad.coordinates.system import System
-from kinegrad.dynamics.scheme import trapezoidal
+from kinegrad.dynamics.integrator import trapezoidal
 from kinegrad.motion import Motion
 
 

@@ -10,6 +10,7 @@ from kinegrad.coordinates.sets import joint
 from kinegrad.dynamics.newmark_family import constants
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.errors import KinegradError
+from kinegrad.kernels.formulations.arguments import Objectives, Steps
 from kinegrad.kernels.products import OBSERVE
 from kinegrad.kinematics.start import start
 from kinegrad.model.model import Model
@@ -256,9 +257,10 @@ def test_rows_hold_the_whole_state(five_bar, formulation, integrator, tmp_path):
     scheme.resume(work, motion.traj[half])
     rows, none = np.zeros_like(motion.traj[half:]), np.zeros(0)
     steps = len(motion.hs) - half
+    counts = np.zeros((2, steps), np.int64)
     scheme.advance(
-        work, work.functions(*scheme.needs, OBSERVE), motion.ts[half:], motion.hs[half:], np.zeros(0, np.bool_),
-        none, none, 1, rows, np.zeros(steps, np.int64), np.zeros(steps, np.int64),
+        work, work.functions(*scheme.needs, OBSERVE), Steps(motion.ts[half:], motion.hs[half:], 1, rows, *counts),
+        Objectives(none.astype(bool), none, none),
     )  # fmt: skip
     assert np.abs(rows[1:] - motion.traj[half + 1 :]).max() < 1e-9 * np.abs(motion.traj).max()
 

@@ -14,6 +14,7 @@ from kinegrad.coordinates.joint.recursive import ConstrainedTree
 from kinegrad.coordinates.sets import joint
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.errors import KinegradError
+from kinegrad.kernels.formulations.arguments import Objectives, Steps
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.products import BIAS, EVALUATE, OBSERVE, TIME
 from kinegrad.kernels.status import OK
@@ -198,7 +199,8 @@ def test_a_step_touches_no_matrix_of_the_size_of_the_tree(integrator):
     for array in large:
         array[:] = np.nan
     traj, counts = np.zeros((11, scheme.row_size)), np.zeros((2, 10), np.int64)
-    status, done = scheme.advance(work, fn, ts, np.diff(ts), none.astype(bool), none, none, 1, traj, *counts)
+    objectives = Objectives(none.astype(bool), none, none)
+    status, done = scheme.advance(work, fn, Steps(ts, np.diff(ts), 1, traj, *counts), objectives)
     assert (status, done) == (OK, 10) and np.isfinite(traj).all() and traj[10].any()
     assert all(np.isnan(array).all() for array in large)
 

@@ -153,15 +153,16 @@ def stages(fn, ctx, m, A, b, c, error, t, t1, h, opts, q0, v0, KV, KA, g_step, g
 
 
 @entry(what="the simulation kernels")
-def simulate_rk(
-    fn, ctx, m, A, b, c, error, ts, hs, control, opts, final, psi, g_last, stride, traj, evaluations, rates, g_off
-):
-    """Status and number of steps done, from the state in the context and the integrands g_last there.
+def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
+    """Status and number of steps done, from the state in the context, by an `Explicit` method.
 
     Without `control` through the steps hs.  With it (t_end, error allowed, interval of outputs or 0, step to try, last
-    error) steps are chosen (RKT-4), hs and ts[1:] are filled until t_end or their end, and control is carried on.  `rates`
-    (2, stages + 1, n) and `g_off` (objectives) are scratch.
+    error) steps are chosen (RKT-4), hs and ts[1:] are filled until t_end or their end, and control is carried on.
     """
+    A, b, c, error = method.tableau.A, method.tableau.b, method.tableau.c, method.tableau.error
+    control, rates, g_off = method.control, method.rates, method.g_off
+    ts, hs, stride, traj, evaluations = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts
+    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
     flag, g, q, v, a, lam = flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     par, n, s, KV, KA = par_(ctx), q.shape[0], b.shape[0], rates[0], rates[1]
     q0, v0, g_step = qt_(ctx), vt_(ctx), weights_(ctx)
@@ -220,11 +221,11 @@ def simulate_rk(
 
 
 @entry(what="the simulation kernels")
-def simulate_newmark(
-    fn, ctx, m, ts, hs, opts, family, auxiliary, iterations_allowed, final, psi, g_last, stride, traj, iterations
-):
-    """Status and number of steps done, from the state in the context, the auxiliary acceleration and the integrands g_last
-    there (IDX-2, IDX-3)."""
+def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
+    """Status and number of steps done, from the state in the context, by an `Implicit` method (IDX-2, IDX-3)."""
+    family, auxiliary, iterations_allowed = method.family, method.auxiliary, method.allowed
+    ts, hs, stride, traj, iterations = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts
+    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, f, lam, M, K = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx), M_(ctx), K_(ctx)
     Phi, Phi_t, bias, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), J_(ctx)[:m]

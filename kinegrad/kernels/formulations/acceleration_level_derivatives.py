@@ -116,14 +116,17 @@ def pull(fn, ctx, m, opts, first, used, U, B, weights):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, rates, Q, V, A_, X, grad):
+def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4).
 
-    Q, V, A_, X (blocks, n, 4) hold the derivatives of q, v, a and of the auxiliary acceleration (with Newmark's method the
-    same array as A_) by the directions at row 0 and leave with those at the end; A_ and X are not used by Runge-Kutta
-    methods.  grad (o, p) gains the objectives of rows 1 on (Newmark), or of all stages.  `rates` (2, stages, blocks, n, 4) is
-    scratch.
+    The variation holds the derivatives of q, v, a and of the auxiliary acceleration by the directions at row 0 and leaves with
+    those at the end; Runge-Kutta methods use the first two.  grad (o, p) gains the objectives of rows 1 on (Newmark), or of
+    all stages.  `rates` (2, stages, blocks, n, 4) is scratch.
     """
+    explicit, family = rule.explicit, rule.family
+    RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
+    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    Q, V, A_, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
     R_z, Phi_z, Phid_z, Phidd_z, Phidd_v = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx), Phidd_v_(ctx)
@@ -215,12 +218,15 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final,
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, opts, final, traj, rates, Q, V, A_, X):
+def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (IDX-5).
 
-    Q, V, A_, X (blocks, n, 4), a column an objective: adjoints of q, v, a and, as in `direct`, of the auxiliary
-    acceleration at the end of the segment, then at its beginning.  `rates` is scratch as in `direct`.
+    The variation holds the adjoints at the end of the segment, then at its beginning.  `rates` is scratch as in `direct`.
     """
+    explicit, family = rule.explicit, rule.family
+    RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
+    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    Q, V, A_, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
     R_z, Phi_z, Phid_z, Phidd_z, Phidd_v = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx), Phidd_v_(ctx)

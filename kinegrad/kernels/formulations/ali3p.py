@@ -80,9 +80,8 @@ factored_, ease_, sizes_ = PRODUCTS.viewers("Psi_a", "ease", "sizes")  # the row
     *"r1 x4 w4 U4 H4 E4 r2 y4 z4 P4 D4 B4".split()
 )
 
-# options
-PENALTY, SCALE, TOLERANCE, THRESHOLD = range(4)
-ITERATIONS, EXACT = range(2)
+# options; EXACT is 1 where projections are exact, by multipliers, and 0 where they are by penalties
+PENALTY, SCALE, TOLERANCE, THRESHOLD, EXACT = range(5)
 PROJECTED_V, PROJECTED_A, NEAR_SINGULAR = 1, 2, 8  # flags
 SLOWLY = 3  # times the iterations allowed: near a singular position each halves the error only
 VANISHING = 1e-2  # square of a row, of its largest so far, below which a singular position may be near
@@ -193,12 +192,14 @@ def load(row, q, v, a, vp, ap, dv, da, lam, sv, sa, m):
 
 
 @entry(what="the simulation kernels")
-def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_last, stride, traj, iterations, flags):
-    """Status and number of steps done: from the state in the context and the auxiliary acceleration through the steps hs.
+def simulate(fn, ctx, m, method, steps, objectives, opts):
+    """Status and number of steps done: from the state in the context, by an `Implicit` method.
 
-    Rows of `traj` are filled every `stride` steps, from row 0 on (the start is the caller's); `psi` gains the integrals by
-    the trapezoidal rule, `g_last` holds the integrands at the last state; `final[o]` marks objectives taken at the end.
+    Objectives gain the integrals by the trapezoidal rule.
     """
+    family, auxiliary, allowed = method.family, method.auxiliary, method.allowed
+    ts, hs, stride, traj, iterations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
+    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, f, lam, sv, sa = (
         q_(ctx),
@@ -215,7 +216,7 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
     n = q.shape[0]
     A, d, y, w, res, qt, vt = A_(ctx), d_(ctx), y_(ctx), w_(ctx), r_(ctx), qt_(ctx), vt_(ctx)
     D, Dp, z, B, ease, sizes = D_(ctx), Dp_(ctx), z_(ctx), factored_(ctx), ease_(ctx), sizes_(ctx)
-    tol, eps = opts[TOLERANCE], compliance(opts, iopts)
+    tol, eps = opts[TOLERANCE], compliance(opts)
     a1, a2 = dv_(ctx), da_(ctx)  # accelerations of the two steps before: the caller begins with those of the start
     tight = tol < TIGHT
     rows = J[:m]
@@ -243,8 +244,8 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
         last = 1e300
         done = False
         refactor = True
-        for it in range(SLOWLY * iopts[ITERATIONS]):
-            if it >= iopts[ITERATIONS] and not near:
+        for it in range(SLOWLY * allowed):
+            if it >= allowed and not near:
                 break
             par[WK] = b if refactor else 0.0
             call(fn[EVALUATE], ctx)
@@ -333,9 +334,9 @@ def simulate(fn, ctx, m, ts, hs, opts, iopts, family, auxiliary, final, psi, g_l
 
 
 @kernel
-def compliance(opts, iopts):
+def compliance(opts):
     """ε of the projections."""
-    return 0.0 if iopts[EXACT] else 1.0 / (opts[SCALE] * opts[PENALTY])
+    return 0.0 if opts[EXACT] > 0.0 else 1.0 / (opts[SCALE] * opts[PENALTY])
 
 
 @kernel
@@ -378,13 +379,21 @@ def step_rows(level, m, n, b, gh, Phi_z, Phids_z, J, by_z, by_v, by_a):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, Acc, X, grad):
+def direct(fn, ctx, m, rule, segment, opts, variation, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (ALI-3).
 
-    Q, V, Acc, X (blocks, n, 4) hold the derivatives of q, vp, ap and of the auxiliary acceleration (which with Newmark's
-    method is ap: the same array) by the directions at row 0 and leave with those at the end; grad (o, p) gains the
-    objectives of rows 1 on.  `after` is the size of the step that follows (0: none).
+    The variation holds the derivatives of q, vp, ap and of the auxiliary acceleration by the directions at row 0 and leaves
+    with those at the end; grad (o, p) gains the objectives of rows 1 on.
     """
+    ts, hs, after, final, traj, flags = (
+        segment.ts,
+        segment.hs,
+        segment.after,
+        segment.final,
+        segment.traj,
+        segment.flags,
+    )
+    family, Q, V, Acc, X = rule.family, variation.q, variation.v, variation.a, variation.x
     M, C = M_(ctx), C_(ctx)
     R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
     Phid_z, Phidd_z, Phidd_v, J = Phid_z_(ctx)[:m], Phidd_z_(ctx)[:m], Phidd_v_(ctx)[:m], J_(ctx)[:m]
@@ -393,7 +402,7 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
     n, p, no = M.shape[0], grad.shape[1], g_z.shape[0]
     A, L, T, piv, pivl, weights = A_(ctx), L_(ctx), T_(ctx), pivots_(ctx), pivots_l_(ctx), weights_(ctx)
     r1, x, w, r2, y, z = r1_(ctx), x4_(ctx), w4_(ctx), r2_(ctx), y4_(ctx), z4_(ctx)
-    eps, weights_d, weights_p = compliance(opts, iopts), D_(ctx), Dp_(ctx)
+    eps, weights_d, weights_p = compliance(opts), D_(ctx), Dp_(ctx)
     flag_(ctx)[FREEDOMS] = 0
     for step in range(1, hs.shape[0] + 1):
         h = hs[step - 1]
@@ -434,13 +443,21 @@ def direct(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, Q, V, Acc, X):
+def adjoint(fn, ctx, m, rule, segment, opts, variation):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (ALI-4).
 
-    Q, V, Acc, X (blocks, n, 4), a column an objective, hold the adjoints of q, vp, ap and, as in `direct`, of the auxiliary
-    acceleration at the end of the segment and leave with those at its beginning.  Rows 1 on of `traj` are swept; `after`
-    is the size of the step that follows (0: none).
+    The variation holds the adjoints of q, vp, ap and of the auxiliary acceleration at the end of the segment and leaves with
+    those at its beginning.  Rows 1 on of the segment are swept.
     """
+    ts, hs, after, final, traj, flags = (
+        segment.ts,
+        segment.hs,
+        segment.after,
+        segment.final,
+        segment.traj,
+        segment.flags,
+    )
+    family, Q, V, Acc, X = rule.family, variation.q, variation.v, variation.a, variation.x
     par, flag, M, C = par_(ctx), flag_(ctx), M_(ctx), C_(ctx)
     mu, eta_v, eta_a, yp, yv, ya, ys = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx), ys_(ctx)
     R_z, Nv_z, Na_z, g_z, g_v, g_a = R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
@@ -452,7 +469,7 @@ def adjoint(fn, ctx, m, ts, hs, after, opts, iopts, family, final, traj, flags, 
     r1, w, zero, z, U, H, E = r1_(ctx), w4_(ctx), r2_(ctx), z4_(ctx), U_(ctx), H_(ctx), E_(ctx)
     P, S, B = P_(ctx), S_(ctx), B_(ctx)
     clear4(zero)
-    eps, weights_d, weights_p = compliance(opts, iopts), D_(ctx), Dp_(ctx)
+    eps, weights_d, weights_p = compliance(opts), D_(ctx), Dp_(ctx)
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
     for step in range(steps, 0, -1):

@@ -252,13 +252,16 @@ def give4(chosen, Z, X):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, scratch, Z, Zd, A, X, grad):
+def direct(fn, ctx, m, rule, segment, scratch, variation, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (MR-3).
 
-    Z, Zd, A, X (blocks, d, 4): derivatives of z, zd, zdd and of the auxiliary accelerations (with Newmark's method the same
-    array as A) by the directions at row 0; they leave with those at the end.  grad gains the objectives of rows 1 on
-    (Newmark), or of all stages (Runge-Kutta).
+    The variation holds the derivatives of z, zd, zdd and of the auxiliary accelerations by the directions at row 0 and leaves
+    with those at the end.  grad gains the objectives of rows 1 on (Newmark), or of all stages (Runge-Kutta).
     """
+    explicit, family = rule.explicit, rule.family
+    RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
+    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    Z, Zd, A, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
@@ -329,12 +332,16 @@ def direct(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj,
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, explicit, RA, rb, rc, family, ts, hs, after, final, traj, scratch, Z, Zd, A, X):
+def adjoint(fn, ctx, m, rule, segment, scratch, variation):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (MR-4).
 
-    Z, Zd, A, X (blocks, d, 4), a column an objective: adjoints of z, zd, zdd and, as in `direct`, of the auxiliary
-    accelerations at the end of the segment, then at its beginning.
+    The variation holds the adjoints of z, zd, zdd and of the auxiliary accelerations at the end of the segment, then at its
+    beginning.
     """
+    explicit, family = rule.explicit, rule.family
+    RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
+    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    Z, Zd, A, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)

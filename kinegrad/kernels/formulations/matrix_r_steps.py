@@ -3,8 +3,12 @@
 They go on until the coordinates become poor; whoever calls them has others chosen, by `best`, and calls again (MR-11).
 """
 
+from typing import NamedTuple
+
+import numpy as np
+
 from kinegrad.kernels.formulations.blocks import observe_state, observe_step
-from kinegrad.kernels.formulations.independent import quality, store_chosen
+from kinegrad.kernels.formulations.independent import Partition, quality, store_chosen
 from kinegrad.kernels.formulations.matrix_r import (
     CHANGES,
     LAST_STEP,
@@ -13,6 +17,7 @@ from kinegrad.kernels.formulations.matrix_r import (
     POOR,
     SELECTED,
     TOLERANCE,
+    Stage,
     get_state,
     set_state,
     stage,
@@ -43,6 +48,28 @@ from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMAL
 
 
 SHARPER_STILL = 0.01  # of a tolerance that asks for all digits
+
+
+class Coordinates(NamedTuple):
+    """What a run in independent coordinates has beside the context.
+
+    The partition S and the arrays T of a stage; which coordinates wrap, and their scales; z, zd, zdd; the numbers of those
+    that are `chosen`, and what a run has `carried` on; q, v, a `before` a step (3, n); by how much the guesses of the last two
+    steps were `off` (2, stages + 1, n) (MR-12); scratch (4, d).
+    """
+
+    S: Partition
+    T: Stage
+    wraps: np.ndarray
+    scale: np.ndarray
+    z: np.ndarray
+    zd: np.ndarray
+    zdd: np.ndarray
+    chosen: np.ndarray
+    carried: np.ndarray
+    before: np.ndarray
+    off: np.ndarray
+    scratch: np.ndarray
 
 
 @inlined
@@ -121,15 +148,25 @@ def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt
 
 
 @entry(what="the simulation kernels")
-def simulate_newmark(
-    fn, ctx, m, S, T, wraps, scale, ts, hs, step, opts, family, allowed, final, psi, g_last, stride, traj, iterations, flags,
-    z, zd, zdd, auxiliary, chosen, carried, before, scratch,
-):  # fmt: skip
-    """Status and number of steps done, those before `step` included.
+def simulate_newmark(fn, ctx, m, method, steps, objectives, opts, own, step):
+    """Status and number of steps done, those before `step` included, by an `Implicit` method.
 
-    It goes on from the state in the context and z, zd, zdd, auxiliary, to the end, or until coordinates are POOR or a step
-    fails: `before` (3, n) is then q, v, a before that step.  `scratch` is (at least 3, d).
+    It goes on from the state in the context and in `own`, to the end, or until coordinates are POOR or a step fails: `before`
+    is then q, v, a before that step.
     """
+    family, auxiliary, allowed = method.family, method.auxiliary, method.allowed
+    ts, hs, stride, traj, iterations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
+    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
+    S, T, wraps, scale, chosen, carried, before = (
+        own.S,
+        own.T,
+        own.wraps,
+        own.scale,
+        own.chosen,
+        own.carried,
+        own.before,
+    )
+    z, zd, zdd, scratch = own.z, own.zd, own.zdd, own.scratch
     par, g, q, v, a, lam, J = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), J_(ctx)
     nd, at = z.shape[0], 3 * q.shape[0] + m
     found, zt, vt = scratch[0], scratch[1], scratch[2]
@@ -238,18 +275,28 @@ def forget(off):
 
 
 @entry(what="the simulation kernels")
-def simulate_rk(
-    fn, ctx, m, S, T, wraps, scale, A, b, c, error, ts, hs, step, control, opts, final, psi, g_last, stride, traj,
-    evaluations, flags, z, zd, zdd, chosen, carried, before, off, rates, scratch, g_off,
-):  # fmt: skip
-    """Status and number of steps done, those before `step` included.
+def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
+    """Status and number of steps done, those before `step` included, by an `Explicit` method.
 
-    It goes on from the state in the context and z, zd, zdd, to the end, or until coordinates are POOR or a step fails:
-    `before` (3, n) is then q, v, a before that step.  Without `control` through the steps hs; with it steps are chosen, hs
-    and ts[1:] filled, and it is carried on (RKT-4).  `off` (2, stages + 1, n) is by how much the guesses of the last two
-    steps were off (MR-12).  `rates` (2, stages + 1, d, or n where d is 0), `scratch` (at least 4, d) and `g_off`
-    (objectives) are scratch.
+    It goes on from the state in the context and in `own`, to the end, or until coordinates are POOR or a step fails: `before`
+    is then q, v, a before that step.  Without `control` through the steps hs; with it steps are chosen, hs and ts[1:] filled,
+    and it is carried on (RKT-4).  The rates of the method are those of z, or of q where nothing is integrated.
     """
+    A, b, c, error = method.tableau.A, method.tableau.b, method.tableau.c, method.tableau.error
+    control, rates, g_off = method.control, method.rates, method.g_off
+    ts, hs, stride, traj, evaluations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
+    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
+    S, T, wraps, scale, chosen, carried, before = (
+        own.S,
+        own.T,
+        own.wraps,
+        own.scale,
+        own.chosen,
+        own.carried,
+        own.before,
+    )
+    z, zd, zdd, scratch = own.z, own.zd, own.zdd, own.scratch
+    off = own.off
     par, g, q, v, a, lam, J = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), J_(ctx)
     n, nd, s, KV, KA, g_step = q.shape[0], z.shape[0], b.shape[0], rates[0], rates[1], weights_(ctx)
     zs, zds, zl, dz, qg = scratch[0], scratch[1], scratch[2], scratch[3], qt_(ctx)

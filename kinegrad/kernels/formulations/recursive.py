@@ -23,11 +23,11 @@ J_, B_, ease_, row_scale_, scale_ = PRODUCTS.viewers(*"J Psi_w ease row_scale sc
 
 
 @entry(what="recursive dynamics")
-def simulate_newmark(
-    fn, ctx, m, ts, hs, opts, family, auxiliary, iterations_allowed, final, psi, g_last, stride, traj, iterations
-):
-    """Status and number of steps done, from the state in the context, the auxiliary acceleration and the integrands g_last
-    there (REC-13)."""
+def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
+    """Status and number of steps done, from the state in the context, by an `Implicit` method (REC-13)."""
+    family, auxiliary, iterations_allowed = method.family, method.auxiliary, method.allowed
+    ts, hs, stride, traj, iterations = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts
+    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
     par, flag, g, q, v, a, lam = par_(ctx), flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     n, tol, qt, vt, guess = q.shape[0], opts[TOLERANCE], qt_(ctx), vt_(ctx), y_(ctx)
     flag[FREEDOMS] = 0

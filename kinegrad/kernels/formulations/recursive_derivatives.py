@@ -62,12 +62,15 @@ def linearised(fn, ctx, m, opts, P, S):
 
 
 @entry(what="the sensitivity kernels")
-def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V, grad):
+def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4, REC-14).
 
-    Q, V (blocks, n, 4) hold the derivatives of q, v by the directions at row 0 and leave with those at the end.  grad (o, p)
+    The variation holds the derivatives of q, v by the directions at row 0 and leaves with those at the end.  grad (o, p)
     gains the objectives of all stages.  `rates` (2, stages, blocks, n, 4) is scratch.
     """
+    RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
+    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    Q, V = variation.q, variation.v
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
@@ -112,12 +115,15 @@ def direct(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V
 
 
 @entry(what="the adjoint kernels")
-def adjoint(fn, ctx, m, RA, rb, rc, ts, hs, after, opts, final, traj, rates, Q, V):
+def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
     """Status and step: the exact transpose of `direct` over one segment; psi_s of the context gains all slots (IDX-5).
 
-    Q, V (blocks, n, 4), a column an objective: adjoints of q, v at the end of the segment, then at its beginning.
-    `rates` is scratch as in `direct`.
+    The variation holds the adjoints of q, v at the end of the segment, then at its beginning.  `rates` is scratch as in
+    `direct`.
     """
+    RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
+    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    Q, V = variation.q, variation.v
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     C, R_z, g_z, g_v, g_a = C_(ctx), R_z_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)

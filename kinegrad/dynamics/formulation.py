@@ -1,0 +1,148 @@
+"""What a formulation offers to a scheme: its state in rows, steps and derivatives with any integrator of its families."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from kinegrad.coordinates.system import System, Workspace
+from kinegrad.dynamics.integrator import Integrator
+from kinegrad.kernels.formulations.arguments import Objectives, Segment, Steps, Variation
+
+
+class Formulation(ABC):
+    """One formulation on one system, with an integrator.
+
+    A row of a trajectory is the state, the other stages of the step that led to it, what the formulation keeps of its own, and
+    what the integrator keeps.
+    """
+
+    #: integrators it goes with
+    families: ClassVar[tuple[type[Integrator], ...]]
+    #: why it does not go with the others
+    why_not: ClassVar[str] = ""
+    #: functions of the set that a simulation calls
+    needs: tuple[int, ...]
+    #: options that have no effect with explicit integrators
+    unused_if_explicit: ClassVar[tuple[str, ...]] = ()
+    #: it knows all that derivatives of a motion need beside its rows; not where the motion was read from a file
+    complete = True
+    #: attributes found by `begin` that derivatives need beside the rows
+    found: tuple[str, ...] = ()
+    #: ε of the constraint rows in the accelerations of the start; 0: they hold
+    compliance = 0.0
+    #: the module with its `direct` and `adjoint`
+    derivatives: object
+
+    def __init__(self, system: System, options: dict, integrator: Integrator, given: frozenset[str]):
+        self.system, self.options, self.integrator, self.given = system, options, integrator, given
+
+    # --- the state ---
+
+    @property
+    def integrated(self) -> int:
+        """Number of coordinates that are integrated."""
+        return self.system.n
+
+    @property
+    def size(self) -> int:
+        """Numbers of one state or stage: q, v, a, lam if it is not said otherwise."""
+        return 3 * self.system.n + self.system.m
+
+    @property
+    def own_size(self) -> int:
+        """Numbers in a row behind the stages."""
+        return 0
+
+    def begin(self, work: Workspace) -> None:  # noqa: B027 (some have nothing to do)
+        """Make ready for the first step, at the start that the workspace holds."""
+
+    def acceleration(self, work: Workspace) -> np.ndarray:
+        """The accelerations that a step starts from, in the coordinates that are integrated."""
+        return work["ap"]
+
+    def keep(self, work: Workspace, row: np.ndarray) -> None:
+        """Fill `row` with the state that the workspace holds."""
+        row[: self.size] = np.concatenate([*(work[k] for k in ("q", "vp", "ap")), work["lam"][: self.system.m]])
+
+    def resume(self, work: Workspace, row: np.ndarray) -> None:
+        """Put the state of a row back into the workspace."""
+        n, m = self.system.n, self.system.m
+        work["q"][:], work["vp"][:], work["ap"][:] = row[:n], row[n : 2 * n], row[2 * n : 3 * n]
+        work["lam"][:m] = row[3 * n : 3 * n + m]
+
+    def go_back(self, work: Workspace, row: np.ndarray) -> None:
+        """`resume` in a run that goes on: arrays of `memory` fit the row."""
+        self.resume(work, row)
+
+    def motion(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """q, qd, qdd, lam of rows, or of stages that begin with them."""
+        n, m = self.system.n, self.system.m
+        parts = {"q": rows[:, :n], "qd": rows[:, n : 2 * n], "qdd": rows[:, 2 * n : 3 * n]}
+        return parts | {"lam": rows[:, 3 * n : 3 * n + m]}
+
+    def memory(self, work: Workspace) -> list[np.ndarray]:
+        """Arrays in which a step leaves something to the next one, beside its row."""
+        return []
+
+    def remark(self) -> str:
+        """A sentence on what makes a motion less accurate than its step says; empty if nothing does."""
+        return ""
+
+    def singular_states(self, motion) -> np.ndarray | None:
+        """Numbers of the states that steps found near a singular position; None if steps do not look."""
+        return None
+
+    # --- steps ---
+
+    @abstractmethod
+    def call(self, work: Workspace, fn, method, steps: Steps, objectives: Objectives) -> tuple:
+        """The compiled entry that does steps by a method, `Implicit` or `Explicit`, and its arguments."""
+
+    def advance(self, work: Workspace, fn, method, steps: Steps, objectives: Objectives) -> tuple:
+        """Status and number of steps done."""
+        entry, arguments = self.call(work, fn, method, steps, objectives)
+        return entry(*arguments)
+
+    def repeated(self, work: Workspace, fn, method, steps: Steps, objectives: Objectives):
+        """`advance` as a function of nothing, to be called again and again."""
+        from kinegrad.dynamics.prepared import Prepared
+
+        return Prepared(*self.call(work, fn, method, steps, objectives))
+
+    @abstractmethod
+    def allow_changes(self, work: Workspace, fn, objectives: Objectives) -> None:
+        """Make ready for `settle`, at the start that the workspace holds and with arrays that stay."""
+
+    @abstractmethod
+    def settle(self, work: Workspace, t: float) -> int:
+        """Status; the accelerations and multipliers of the state, and the integrands there, after slots or velocities have
+        changed.  What is extrapolated from earlier steps is shifted with the accelerations."""
+
+    def put_velocities(self, work: Workspace, v: np.ndarray) -> None:
+        """Other velocities for the state that the workspace holds; `settle` has to follow."""
+        work["v"][:] = work["vp"][:] = v
+
+    # --- derivatives ---
+
+    @abstractmethod
+    def sweep(self, work: Workspace, fn, segment: Segment, variation: Variation) -> tuple:
+        """Arguments of `direct`, which has one more, and of `adjoint`."""
+
+    def direct(self, work: Workspace, fn, segment: Segment, variation: Variation, grad: np.ndarray) -> tuple:
+        """Status and step; the variation is the derivative of the state and is carried on."""
+        return self.derivatives.direct(*self.sweep(work, fn, segment, variation), grad)
+
+    def adjoint(self, work: Workspace, fn, segment: Segment, variation: Variation) -> tuple:
+        """Status and step; the variation is the adjoint of the state and is carried back."""
+        return self.derivatives.adjoint(*self.sweep(work, fn, segment, variation))
+
+    def start_state(self, work: Workspace, q, v, a) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Derivatives of the integrated coordinates, their rates and accelerations from those of q, v, a (n, p)."""
+        return q, v, a
+
+    def start_adjoint(self, work: Workspace, q, v, a) -> tuple[np.ndarray, ...]:
+        """Q, V, A (n, columns) at the start from the adjoints of what is integrated, and adjoints of Phidd (rows, columns)."""
+        return q, v, a, np.zeros((self.system.m + len(self.system.freedoms), q.shape[1]))

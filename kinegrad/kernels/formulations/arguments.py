@@ -1,0 +1,86 @@
+"""What entries of formulations are called with: named tuples that Python makes and compiled code takes apart.
+
+An entry that does steps is called with (fn, ctx, m, method, steps, objectives, ...), one that differentiates them with
+(fn, ctx, m, rule, segment, ..., variation); what stands for dots is the formulation's own.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinegrad.kernels.formulations.runge_kutta import Tableau
+
+
+class Steps(NamedTuple):
+    """Steps to be done: their times ts (s + 1) and sizes hs (s), and what they leave.
+
+    Rows of `traj` are filled every `stride` steps, from row 1 on; `counts` (s) has iterations or evaluations, `flags` (s) what
+    derivatives have to know of a step.
+    """
+
+    ts: np.ndarray
+    hs: np.ndarray
+    stride: int
+    traj: np.ndarray
+    counts: np.ndarray
+    flags: np.ndarray
+
+
+class Objectives(NamedTuple):
+    """Which objectives are taken at the end, their values so far, and the integrands at the state."""
+
+    final: np.ndarray
+    psi: np.ndarray
+    g_last: np.ndarray
+
+
+class Implicit(NamedTuple):
+    """A member of the Newmark family in a run: its constants, the auxiliary acceleration, and the iterations allowed."""
+
+    family: np.ndarray
+    auxiliary: np.ndarray
+    allowed: int
+
+
+class Explicit(NamedTuple):
+    """A Runge-Kutta method in a run: its tableau and the numbers of error control, empty without (RKT-4).
+
+    `rates` (2, stages + 1, coordinates) and `g_off` (objectives) are scratch.
+    """
+
+    tableau: Tableau
+    control: np.ndarray
+    rates: np.ndarray
+    g_off: np.ndarray
+
+
+class Rule(NamedTuple):
+    """An integrator in derivatives: explicit with a tableau, or one of the Newmark family with its constants."""
+
+    explicit: bool
+    tableau: Tableau
+    family: np.ndarray
+
+
+class Segment(NamedTuple):
+    """Steps that were done and are differentiated; `after` is the size of the step beyond them, 0 at the end of the run."""
+
+    ts: np.ndarray
+    hs: np.ndarray
+    after: float
+    final: np.ndarray
+    traj: np.ndarray
+    flags: np.ndarray
+
+
+class Variation(NamedTuple):
+    """Derivatives of the state by directions, or its adjoints, a column a direction or an objective: (blocks, n, 4) each.
+
+    They are those of positions, velocities, accelerations and of the auxiliary accelerations of the Newmark family; `x` is `a`
+    itself where these are the accelerations.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    x: np.ndarray
