@@ -8,7 +8,7 @@ import kinegrad
 from kinegrad.coordinates import forces as force_lowerings
 from kinegrad.coordinates.joints import KINDS as JOINT_KINDS
 from kinegrad.coordinates.sets import SETS
-from kinegrad.dynamics.schemes import SCHEMES
+from kinegrad.dynamics.schemes import BY_FORMULATION, BY_INTEGRATOR, SCHEMES
 from kinegrad.kernels.elements.kinds import KINDS
 from kinegrad.kernels.records import RECORDS
 from kinegrad.model.constraints import CONSTRAINTS
@@ -40,14 +40,24 @@ def test_every_list_that_is_named_exists():
     """As in: `coordinates/sets.py` | its place in `SETS`."""
     pairs = []
     for files, text in re.findall(r"^\|([^|]*\.py`)\s*\|([^|]*)\|$", SECTION, re.M):
-        lists = re.findall(r"`([A-Z]{4,})`", text)
+        lists = re.findall(r"`([A-Z_]{4,})`", text)
         modules = re.findall(r"`([a-z_/]+\.py)`", files)
         pairs += [
             (modules, name)
             for name in lists
             if name not in ("FORCES", "STIFFNESS", "PULL", "ENERGY") or "place" in text
         ]
-    assert {name for _, name in pairs} >= {"KINDS", "RECORDS", "LOWERINGS", "SETS", "COORDINATES", "ELEMENTS", "JOINTS"}
+    assert {name for _, name in pairs} >= {
+        "KINDS",
+        "RECORDS",
+        "LOWERINGS",
+        "SETS",
+        "COORDINATES",
+        "ELEMENTS",
+        "JOINTS",
+        "BY_FORMULATION",
+        "FORMULATIONS",
+    }
     for modules, name in pairs:
         loaded = [
             importlib.import_module("kinegrad." + m[:-3].replace("/", ".").replace(".__init__", "")) for m in modules
@@ -59,8 +69,8 @@ def test_the_lists_belong_together():
     assert set(JOINT_KINDS) == set(JOINTS)
     assert set(force_lowerings.LOWERINGS) == set(FORCES)
     assert set(SETS) == set(COORDINATES)
-    assert {formulation for formulation, _ in SCHEMES} == set(FORMULATIONS)
-    assert {integrator for _, integrator in SCHEMES} == set(INTEGRATORS)
+    assert set(BY_FORMULATION) == {formulation for formulation, _ in SCHEMES} == set(FORMULATIONS)
+    assert set(BY_INTEGRATOR) == {integrator for _, integrator in SCHEMES} == set(INTEGRATORS)
     assert {name for kind in KINDS for name in kind.tables} <= {*RECORDS, "callback"}
 
 
