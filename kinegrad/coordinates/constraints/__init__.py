@@ -1,6 +1,6 @@
 """How constraints become rows of tables: one function a type, ``lower(elements, name, constraint)``."""
 
-from kinegrad.coordinates.constraints import expressions, guidance, lines, linear, markers
+from kinegrad.coordinates.constraints import expressions, guidance, linear, lines, markers
 
 LOWERINGS = {
     "coincidence": markers.coincidence,
