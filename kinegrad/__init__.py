@@ -17,6 +17,7 @@ _PUBLIC = {
     **dict.fromkeys(("Spherical", "Floating", "Planar", "Fixed", "Link"), "model.joints"),
     **dict.fromkeys(("Gravity", "Spring", "Bushing", "Force", "Torque", "Spline", "Actuator"), "model.forces"),
     **dict.fromkeys(("Coincidence", "Distance", "Dot", "Angle", "Linear", "Guidance"), "model.constraints"),
+    **dict.fromkeys(("Parallel", "SameDirection", "PointOnLine", "PointInPlane"), "model.constraints"),
     **dict.fromkeys(("PositionRow", "VelocityRow"), "model.constraints"),
     **dict.fromkeys(("Driver", "Freedom", "SphericalStart", "FloatingStart", "Objective"), "model.constraints"),
     "law": "laws",

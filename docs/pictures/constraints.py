@@ -53,6 +53,57 @@ def angle() -> Picture:
     return _two_vectors(pi / 3.2, "value")
 
 
+def _beside(first: str, second: str, back: bool) -> Picture:
+    """Two bodies, each with a vector; `back` shows that the second may point the other way."""
+    p = Picture(at=(0.36, 0.6))
+    for x, fill, colour, label in ((-0.7, FIRST, LINE, first), (0.9, SECOND, "#3d7ab8", second)):
+        p.box((0, x, -0.3), (0.6, 0.7, 0.4), fill)
+        p.line((0, x, 0), (0, x, 1.3), colour=colour, width=2, arrow=True)
+        p.text((0, x, 1.3), label, (6, 8), colour)
+    if back:
+        p.line((0, 1.15, 1.0), (0, 1.15, 0.1), colour="#3d7ab8", width=1.4, dash="4 3", arrow=True)
+    return p
+
+
+def parallel() -> Picture:
+    p = _beside("first", "second", back=True)
+    p.text((0, -0.9, -0.9), "first × second = 0", (-22, 4), MOTION)
+    return p
+
+
+def same_direction() -> Picture:
+    p = _beside("first", "second", back=False)
+    p.text((0, -0.9, -0.9), "first = second", (-10, 4), MOTION)
+    return p
+
+
+def point_on_line() -> Picture:
+    p = Picture(at=(0.45, 0.6))
+    p.box((0, -1.2, -0.3), (0.6, 0.7, 0.5), FIRST)
+    p.line((0, -1.2, 0.0), (0, 1.7, 0.5), colour=AXIS, width=1.4, dash="8 3 1.5 3")
+    p.line((0, -1.2, 0.0), (0, -0.4, 0.14), colour=LINE, width=2, arrow=True)
+    p.dot((0, -1.2, 0.0))
+    p.text((0, -0.5, 0.14), "along", (-8, -8))
+    p.line((0, 0.8, 0.345), (0, 1.3, -0.7), width=12)
+    p.line((0, 0.8, 0.345), (0, 1.3, -0.7), width=10, colour=SECOND)
+    p.dot((0, 0.8, 0.345), MOTION, 5)
+    p.text((0, 0.8, 0.345), "point", (-4, -12), MOTION)
+    return p
+
+
+def point_in_plane() -> Picture:
+    p = Picture(at=(0.45, 0.6))
+    p.area((-0.9, -1.5, -0.2), (0.9, -1.5, -0.2), (0.9, 1.5, -0.2), (-0.9, 1.5, -0.2), fill=FIRST)
+    p.line((0.2, -0.9, -0.2), (0.2, -0.9, 0.7), colour=LINE, width=2, arrow=True)
+    p.dot((0.2, -0.9, -0.2))
+    p.text((0.2, -0.9, 0.7), "normal", (6, 6))
+    p.line((0, 0.6, -0.2), (-0.3, 0.9, 0.9), width=12)
+    p.line((0, 0.6, -0.2), (-0.3, 0.9, 0.9), width=10, colour=SECOND)
+    p.dot((0, 0.6, -0.2), MOTION, 5)
+    p.text((0, 0.6, -0.2), "point", (10, 6), MOTION)
+    return p
+
+
 def linear() -> Picture:
     p = Picture(at=(0.36, 0.5))
     for centre, radius, fill, direction in (((0, 0), 0.95, FIRST, 1), ((1.5, 0), 0.55, SECOND, -1)):
@@ -175,6 +226,10 @@ PICTURES = {
     "constraint_distance": distance,
     "constraint_dot": dot,
     "constraint_angle": angle,
+    "constraint_parallel": parallel,
+    "constraint_same_direction": same_direction,
+    "constraint_point_on_line": point_on_line,
+    "constraint_point_in_plane": point_in_plane,
     "constraint_linear": linear,
     "constraint_guidance": guidance,
     "constraint_path": path,

@@ -64,7 +64,8 @@ class Elements:
         self.implied: list[
             tuple[int, str]
         ] = []  # rows that follow from others by structure: the row before which, name
-        self.facing: list[tuple[str, int, int, int]] = []  # joint, markers a, b, c: a × b = c where it closes
+        self.facing: list[tuple[str, int, int, int]] = []  # element, markers a, b, c: a × b = c where its rows hold
+        self.either: list[tuple[str, int, int, int]] = []  # the same, where a × b = -c will do too
         self.row_names: list[str] = []
         self.times: list[float] = []
         self.packed = LawTables()
@@ -452,7 +453,8 @@ def lowered(
     used = tuple(e.markers)
     e.name_every_marker()
     tables = {
-        "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars), "facing": tuple(e.facing),
+        "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars),
+        "facing": tuple(e.facing), "either": tuple(e.either),
         "elements": {name: tuple(rows) for name, rows in e.tables.items()},
         "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
         "known": {},

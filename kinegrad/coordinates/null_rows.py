@@ -83,8 +83,11 @@ def _without_idle_markers(system: System) -> System:
     operands = {name: keys for kind in KINDS for name, keys in kind.tables.items() if keys}
     used = {marker for marker, _ in tables["scalars"]}
     used |= {row[key] for name, keys in operands.items() for row in elements[name] for key in keys}
-    facing = [x for x in tables["facing"] if x[3] in used and used & set(x[1:3])]  # null rows cannot turn over
-    used |= {k for x in facing for k in x[1:]}
+    facing = {
+        name: [x for x in tables[name] if x[3] in used and used & set(x[1:3])]  # null rows cannot turn over
+        for name in ("facing", "either")
+    }
+    used |= {k for kept in facing.values() for x in kept for k in x[1:]}
     order = sorted(range(len(tables["every_marker"])), key=lambda k: (k not in used, k))
     place = {old: new for new, old in enumerate(order)} | {-1: -1}
 
@@ -100,7 +103,10 @@ def _without_idle_markers(system: System) -> System:
             "markers": every[: len(used - {-1})],
             "elements": elements | {name: moved(name) for name in operands},
             "scalars": tuple((place[i], k) for i, k in tables["scalars"]),
-            "facing": tuple((name, *(place[k] for k in markers)) for name, *markers in facing),
+            **{
+                key: tuple((name, *(place[k] for k in markers)) for name, *markers in kept)
+                for key, kept in facing.items()
+            },
             "known": {},
         },
         markers={name: place[k] for name, k in system.markers.items()},

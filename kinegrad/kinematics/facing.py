@@ -1,7 +1,8 @@
-"""Joints that close the right way round.
+"""Directions that face each other the right way round: of joints that are closed by rows, and of constraints.
 
-Closure rows of directions are dot products, a joint's own number of them and no more (CLO-1).  They vanish too where a
-direction points the other way: a position far from such a solution is turned towards the right one first (CLO-2).
+Rows of directions are dot products, as many as are independent and no more (CLO-1, CON-7).  They vanish too where a direction
+points the other way: a position far from such a solution is turned towards the right one first (CLO-2).  Where either sense
+will do, the right one is that of the first guess.
 """
 
 from __future__ import annotations
@@ -13,36 +14,69 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 
 NEAR = 0.5  # cosine of the angle within which rows alone find the right solution
+ACROSS = 1e-6  # cosine of directions that are perpendicular, so that neither sense is nearer
 ROUNDS = 40
 STEP = 1e-7  # of the differences that turn directions
 
 
-def gaps(system: System, work: Workspace) -> np.ndarray:
-    """(directions, 3) what each direction of a cut joint lacks of facing its partner, at the position in the workspace."""
+def wanted_senses(system: System, work: Workspace) -> np.ndarray:
+    """(facing + either,) 1 or -1: the sense each direction should have, that of the position in the workspace where either
+    will do; 0 where that does not tell."""
+    cosines = _cosines(work, system.tables["either"])
+    return np.concatenate(
+        [np.ones(len(system.tables["facing"])), np.where(np.abs(cosines) > ACROSS, np.sign(cosines), 0.0)]
+    )
+
+
+def undecided(system: System, senses: np.ndarray) -> str:
+    """The first constraint of which no sense is nearer; empty if there is none."""
+    names = [name for name, *_ in (*system.tables["facing"], *system.tables["either"])]
+    return next((name for name, sense in zip(names, senses, strict=True) if sense == 0.0), "")
+
+
+def _cosines(work: Workspace, directions) -> np.ndarray:
     x = work["mk"]["x"].real
-    return np.array([np.cross(x[a], x[b]) - x[c] for _, a, b, c in system.tables["facing"]]).reshape(-1, 3)
+    return np.array([np.cross(x[a], x[b]) @ x[c] for _, a, b, c in directions])
+
+
+def gaps(system: System, work: Workspace, senses: np.ndarray) -> np.ndarray:
+    """(directions, 3) what each direction lacks of facing its partner, at the position in the workspace."""
+    directions = zip((*system.tables["facing"], *system.tables["either"]), senses, strict=True)
+    return np.array([_gap(work, direction, sense) for direction, sense in directions]).reshape(-1, 3)
+
+
+def _gap(work: Workspace, direction, sense: float) -> np.ndarray:
+    x, (_, a, b, c) = work["mk"]["x"].real, direction
+    return abs(sense) * np.cross(x[a], x[b]) - sense * x[c]
 
 
 def turned_over(system: System, work: Workspace) -> str:
-    """The joint whose directions face each other least, if they are not near; empty if all are."""
-    size = (gaps(system, work) ** 2).sum(axis=1)  # 2 (1 - cos) where the rows hold
-    if not len(size) or size.max() < 2.0 * (1.0 - NEAR):
+    """The element whose directions face each other least, if they are not near; empty if all are."""
+    facing = system.tables["facing"]
+    size = [(_gap(work, direction, 1.0) ** 2).sum() for direction in facing]  # 2 (1 - cos) where rows hold
+    if not size or max(size) < 2.0 * (1.0 - NEAR):
         return ""
-    return system.tables["facing"][int(size.argmax())][0]
+    return facing[size.index(max(size))][0]
 
 
-def turn(system: System, work: Workspace, residual: Callable[[], np.ndarray]) -> None:
+def changed_sense(system: System, work: Workspace, senses: np.ndarray) -> bool:
+    """Whether a direction that may have either sense has the other one than it should."""
+    wanted = senses[len(system.tables["facing"]) :]
+    return bool((wanted * _cosines(work, system.tables["either"]) < 0.0).any())
+
+
+def turn(system: System, work: Workspace, senses: np.ndarray, residual: Callable[[], np.ndarray]) -> None:
     """Moves q in the workspace towards a position where rows hold and directions face each other: Gauss and Newton's method
     on both, the derivatives of the directions by differences (CLO-2)."""
     n, q = system.n, work["q"]
 
     def both() -> np.ndarray:
         rows = residual().real
-        return np.concatenate([rows, gaps(system, work).ravel()])
+        return np.concatenate([rows, gaps(system, work, senses).ravel()])
 
     now = both()
     for _ in range(ROUNDS):
-        rows = len(now) - 3 * len(system.tables["facing"])
+        rows = len(now) - 3 * len(senses)
         K, here = np.zeros((len(now), n)), q.copy()
         K[:rows] = work["J"][:rows].real
         for k in range(n):

@@ -31,7 +31,7 @@ from kinegrad.kernels.products import (
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics.culprits import culprit
 from kinegrad.kinematics.decoupled import MANY, null_space, solved_by_blocks
-from kinegrad.kinematics.facing import turn, turned_over
+from kinegrad.kinematics.facing import changed_sense, turn, turned_over, undecided, wanted_senses
 from kinegrad.kinematics.states import check_states
 
 RANK_TOLERANCE = 1e-9
@@ -224,25 +224,42 @@ def close_position(system: System, work: Workspace, when: str) -> int:
 
 
 def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
-    """The number of iterations; q then satisfies the rows, with the directions of cut joints facing each other."""
+    """The number of iterations; q then satisfies the rows, with directions that face each other as they should."""
     if not len(_residual(system, work, z0)):
         return 0
-    guess = work["q"].copy()
-    if system.tables["facing"]:
+    guess, senses = work["q"].copy(), wanted_senses(system, work)
+    if len(senses):
         with contextlib.suppress(AssemblyError):
             iterations = _closed(system, work, z0, when)
-            if not turned_over(system, work):
+            if not turned_over(system, work) and not changed_sense(system, work, senses):
                 return iterations
         work["q"][:] = guess
-        turn(system, work, lambda: _residual(system, work, z0))
-    iterations = _closed(system, work, z0, when)
-    joint = turned_over(system, work)
-    if joint:
+        turn(system, work, senses, lambda: _residual(system, work, z0))
+    try:
+        iterations = _closed(system, work, z0, when)
+    except AssemblyError as error:
+        raise _of_no_sense(undecided(system, senses), when) or error from None
+    element = turned_over(system, work)
+    if element:
+        wrong = (
+            f"joint {element!r} closes with its axis turned over. Check its axes"
+            if element in system.model.joints
+            else f"constraint {element!r} holds with its vectors opposite to each other. Check the vectors"
+        )
         raise AssemblyError(
-            f"The mechanism cannot be assembled {when}: joint {joint!r} closes with its axis turned over. Check its axes, or "
-            "give poses nearer to an assembled position."
+            f"The mechanism cannot be assembled {when}: {wrong}, or give poses nearer to an assembled position."
         )
     return iterations
+
+
+def _of_no_sense(constraint: str, when: str) -> AssemblyError | None:
+    """What to say of parallel vectors that are perpendicular to begin with; None without any."""
+    if not constraint:
+        return None
+    return AssemblyError(
+        f"The mechanism cannot be assembled {when}: the vectors of constraint {constraint!r} are perpendicular in the position "
+        "it is sought from, so that neither sense is nearer. Turn the pose of a body, or give the type same-direction."
+    )
 
 
 def row_sizes(system: System, work: Workspace, rows: int) -> np.ndarray:

@@ -170,6 +170,18 @@ class Checks:
                     bodies.append(self.marker(place, name, wanted))
             if len(bodies) == 2 and bodies[0] is not None and bodies[0] == bodies[1]:
                 self.add((*path, "between"), f"names the body {bodies[0]!r} twice; name markers of two bodies.")
+            key = getattr(element, "direction_key", "")
+            if key:
+                self.direction((*path, key), getattr(element, key), bodies[0])
+
+    def direction(self, path: tuple, name: str, first: str | None):
+        """A vector marker of the body of the first point exists."""
+        body = self.marker(path, name, "vector")
+        if body is not None and first is not None and body != first:
+            self.add(
+                path,
+                f"names {name!r}, a vector of {body!r}; name a vector of {first!r}, as the first point in between is.",
+            )
 
     def marker(self, path: tuple, name: str, wanted: str) -> str | None:
         """Body of the marker `name`, when it is there."""

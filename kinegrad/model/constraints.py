@@ -29,7 +29,8 @@ VECTORS = "two vector markers, written body.marker"
 class Constraint(Element):
     """What all constraints are."""
 
-    marker_kind: ClassVar[str] = "point"  # what the markers that it names have to be
+    marker_kind: ClassVar[str] = "point"  # what the markers that it names in `between` have to be
+    direction_key: ClassVar[str] = ""  # the key, if any, of a vector marker of the first body
 
 
 class Coincidence(Constraint):
@@ -63,6 +64,41 @@ class Angle(Constraint):
     type: Literal["angle"] = "angle"
     between: MarkerPair = Field(description=VECTORS)
     value: Number = Field(description="the angle [rad]")
+
+
+class Parallel(Constraint):
+    """Two vectors whose cross product is zero, in either sense: two rows."""
+
+    marker_kind: ClassVar[str] = "vector"
+    type: Literal["parallel"] = "parallel"
+    between: MarkerPair = Field(description=VECTORS)
+
+
+class SameDirection(Constraint):
+    """Two unit vectors that coincide: two rows."""
+
+    marker_kind: ClassVar[str] = "vector"
+    type: Literal["same-direction"] = "same-direction"
+    between: MarkerPair = Field(description=VECTORS)
+
+
+class PointOnLine(Constraint):
+    """A point of the second body on a line of the first: two rows."""
+
+    direction_key: ClassVar[str] = "along"
+    type: Literal["point-on-line"] = "point-on-line"
+    between: MarkerPair = Field(description="[a point of the line, the point that stays on it], written body.marker")
+    along: MarkerName = Field(description="the line's direction: a vector marker of the first body")
+
+
+class PointInPlane(Constraint):
+    """A point of the second body in a plane of the first, or at a distance from it: one row."""
+
+    direction_key: ClassVar[str] = "normal"
+    type: Literal["point-in-plane"] = "point-in-plane"
+    between: MarkerPair = Field(description="[a point of the plane, the point that stays in it], written body.marker")
+    normal: MarkerName = Field(description="the plane's normal: a vector marker of the first body")
+    distance: Number = Field(0.0, description="height of the point above the plane, along the normal [m]")
 
 
 class Linear(Constraint):
@@ -112,8 +148,11 @@ class VelocityRow(Constraint):
 
 CONSTRAINTS = {
     constraint.model_fields["type"].default: constraint
-    for constraint in (Coincidence, Distance, Dot, Angle, Linear, Guidance, PositionRow, VelocityRow)
-}
+    for constraint in (
+        Coincidence, Distance, Dot, Angle, Parallel, SameDirection, PointOnLine, PointInPlane, Linear, Guidance,
+        PositionRow, VelocityRow,
+    )
+}  # fmt: skip
 
 
 class Driver(Element):

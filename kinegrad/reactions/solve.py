@@ -13,9 +13,23 @@ import numpy as np
 
 from kinegrad.coordinates.joint.spanning_tree import GROUND, spanning_tree
 from kinegrad.coordinates.joints import KINDS
+from kinegrad.coordinates.joints.poses import both_across
 from kinegrad.coordinates.system import System
 from kinegrad.kinematics.start import RANK_TOLERANCE
-from kinegrad.model.constraints import Angle, Coincidence, Distance, Dot, Guidance, SphericalStart
+from kinegrad.model import names
+from kinegrad.model.bodies import VectorMarker
+from kinegrad.model.constraints import (
+    Angle,
+    Coincidence,
+    Distance,
+    Dot,
+    Guidance,
+    Parallel,
+    PointInPlane,
+    PointOnLine,
+    SameDirection,
+    SphericalStart,
+)
 from kinegrad.quiet import without_warnings
 from kinegrad.reactions.joints import Directions, free_directions
 from kinegrad.reactions.numbers import MassProperties, Numbers
@@ -97,14 +111,9 @@ class Balance:
         """Body of a marker and its global position, or direction, (k, 3)."""
         body, local = self.numbers.marker(name)
         x = self.orientation(body) @ local
-        if name in self._vectors:
+        if body == GROUND or isinstance(names.find_marker(self.model, name)[1], VectorMarker):
             return body, x
-        return body, x if body == GROUND else x + self.states.r[:, self.index[body]]
-
-    @property
-    def _vectors(self) -> set[str]:
-        pairs = [c.between for c in self.model.constraints.values() if isinstance(c, Dot | Angle)]
-        return {name for pair in pairs for name in pair}
+        return body, x + self.states.r[:, self.index[body]]
 
     def ends(self, name: str) -> tuple[str, np.ndarray, str, np.ndarray]:
         """Bodies and points of a joint or of a constraint between two points: first, second."""
@@ -167,6 +176,12 @@ class Balance:
                 found.append(self._line(name))
             elif isinstance(c, Dot | Angle):
                 found.append(self._vectors_held(name, c))
+            elif isinstance(c, Parallel | SameDirection):
+                found.append(self._vectors_parallel(name, c))
+            elif isinstance(c, PointOnLine):
+                found.append(self._point_held(name, both_across(self.marker(c.along)[1])))
+            elif isinstance(c, PointInPlane):
+                found.append(self._point_held(name, [self.marker(c.normal)[1]]))
             elif isinstance(c, Guidance) and c.marker:
                 found.append(self._guided(name, c.marker))
         apart = {name for name, c in self.model.constraints.items() if isinstance(c, Guidance) and c.marker}
@@ -223,6 +238,22 @@ class Balance:
         N = np.cross(b, a)
         unknown = Unknown(name, 1, body=second, about=np.zeros((self.k, 3)))
         unknown.pair(first, second, wrench(np.zeros_like(N), np.zeros_like(N), self.length * N)[:, :, None])
+        return unknown
+
+    def _vectors_parallel(self, name: str, constraint) -> Unknown:
+        """Moments across the vectors."""
+        (first, a), (second, _) = map(self.marker, constraint.between)
+        still = np.zeros_like(a)
+        unknown = Unknown(name, 2, body=second, about=still)
+        moments = [wrench(still, still, self.length * N) for N in both_across(a)]
+        unknown.pair(first, second, np.stack(moments, axis=2))
+        return unknown
+
+    def _point_held(self, name: str, directions: list[np.ndarray]) -> Unknown:
+        """Forces on the second point along these directions."""
+        first, _, second, x = self.ends(name)
+        unknown = Unknown(name, len(directions), body=second, about=x)
+        unknown.pair(first, second, np.stack([wrench(u, x) for u in directions], axis=2))
         return unknown
 
     def _measure(self, number: int, row: ExpressionRow) -> Unknown:

@@ -152,13 +152,21 @@ class Maker:
             "value": [law(), 0, self.number()],
         }
 
-    def constraint(self, kind, points, vectors, measures):
+    def constraint(self, kind, points, vectors, measures, along):
         in_time = self.expression(names=["t"], index=False)
         return {"type": kind} | {
             "coincidence": {"between": points},
             "distance": {"between": points, "distance": self.positive()},
             "dot": {"between": vectors, "value": self.pick([0, "sin(1)", -0.5])},
             "angle": {"between": vectors, "value": self.pick(["pi/3", 1.5])},
+            "parallel": {"between": vectors},
+            "same-direction": {"between": vectors},
+            "point-on-line": {"between": points, "along": along(points[0].partition(".")[0])},
+            "point-in-plane": {
+                "between": points,
+                "normal": along(points[0].partition(".")[0]),
+                "distance": self.number(),
+            },
             "position": {"value": f"{measures[0]} - {in_time}"},
             "velocity": {"value": f"{measures[0]}.velocity - {in_time}"},
             "linear": {"terms": {m: self.number() for m in measures}, "value": self.number()},
@@ -236,7 +244,7 @@ class Maker:
             for k in FORCES
         }
         doc["constraints"] = {
-            self.name("c"): self.constraint(k, two(point), two(vector), [self.pick(components), measure])
+            self.name("c"): self.constraint(k, two(point), two(vector), [self.pick(components), measure], vector)
             for k in CONSTRAINTS
         }
         driven, *free = rng.permutation(measures)

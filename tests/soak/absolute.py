@@ -186,6 +186,13 @@ class Instant:
             rows.append(dot(u1, gap) - self.coordinate(name, "angle") * self.number(joint["pitch"]))
         return vec(*rows)
 
+    def across(self, name):
+        """Two directions of a body across its vector marker, as jets."""
+        body = name.partition(".")[0]
+        u = self.poses[body][1].T @ self.marker(name).v
+        x = across(u[[1, 2, 0]] + 0.3, u)
+        return self.fixed(body, x, False), self.fixed(body, cross(u, x), False)
+
     # --- all rows ---
 
     def constraint_rows(self, constraint):
@@ -200,6 +207,12 @@ class Instant:
         a, b = (self.marker(name) for name in constraint["between"])
         if kind == "coincidence":
             return b - a
+        if kind in ("parallel", "same-direction"):
+            return vec(*(dot(x, b) for x in self.across(constraint["between"][0])))
+        if kind == "point-on-line":
+            return vec(*(dot(x, b - a) for x in self.across(constraint["along"])))
+        if kind == "point-in-plane":
+            return vec(dot(self.marker(constraint["normal"]), b - a) - self.number(constraint.get("distance", 0.0)))
         if kind == "distance":
             return vec(jets.norm(b - a) - self.number(constraint["distance"]))
         if kind == "dot":

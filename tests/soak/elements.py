@@ -5,6 +5,7 @@ import numpy as np
 from soak.absolute import Instant
 from soak.paths import follow
 
+LINES = ("parallel", "same-direction", "point-on-line", "point-in-plane")
 BLOCKS = {"spherical": 3, "floating": 6}
 INDEPENDENT = (0.2, 0.05)  # part of a unit row that must be new, at first and when that is too much
 WORST_CONDITION = 1e7  # of the inertia on free motions
@@ -112,7 +113,7 @@ class Elements:
             self.maker.accept(f"c{k}", "constraints", constraint, rows)
 
     def constraint(self):
-        kind = self.pick(["coincidence", "distance", "dot", "angle", "linear", "guidance"])
+        kind = self.pick(["coincidence", "distance", "dot", "angle", "linear", "guidance", *LINES])
         a, b = self.two_points()
         instant = Instant(self.document, self.maker.poses, size=self.L)
         xa, xb = instant.marker(a).v, instant.marker(b).v
@@ -134,6 +135,8 @@ class Elements:
                 "between": [f"{u}.v", v],
                 "value": self.write(c if kind == "dot" else np.arccos(c)),
             }, 1
+        if kind in LINES:
+            return self.line(kind, a, b, xb - xa)
         if kind == "guidance":
             z = self.pick(self.scalars)
             return {"type": kind, "measure": z, "value": self.course(z, float(instant.value(z).v))}, 1
@@ -141,6 +144,25 @@ class Elements:
         factors = [float(self.rng.choice([-1, 1]) * self.rng.uniform(0.5, 2.0) / self.unit(name)) for name in names]
         value = sum(f * float(instant.value(name).v) for f, name in zip(factors, names, strict=True))
         return {"type": kind, "terms": dict(zip(names, factors, strict=True)), "value": self.write(value)}, 1
+
+    def line(self, kind, a, b, d):
+        """A constraint of directions, or of the points a and b, which are d apart."""
+        first, second = (name.partition(".")[0] for name in (a, b))
+        if kind == "point-on-line":
+            return {"type": kind, "between": [a, b], "along": self.put_vector(first, d)}, 2
+        u = self.maker.direction()
+        if kind == "point-in-plane":
+            name = self.put_vector(first, u)
+            return {"type": kind, "between": [a, b], "normal": name, "distance": self.write(float(u @ d))}, 1
+        sense = -1.0 if kind == "parallel" and self.chance(0.5) else 1.0
+        return {"type": kind, "between": [self.put_vector(first, u), self.put_vector(second, sense * u)]}, 2
+
+    def put_vector(self, body, u):
+        """The name of a new vector marker of a body, with this global direction."""
+        place = self.document["ground"] if body == "ground" else self.document["bodies"][body]
+        name = f"u{self.rng.integers(10**6)}"
+        place["markers"][name] = {"vector": [self.write(x) for x in self.maker.pose(body)[1].T @ u]}
+        return f"{body}.{name}"
 
     def unit(self, name):
         """The size of a measure: the length of the mechanism, or 1."""

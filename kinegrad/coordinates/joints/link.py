@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.coordinates.joints.base import Drawing, Free, JointKind
+from kinegrad.coordinates.joints.poses import both_across
 from kinegrad.model.joints import Link
 
 
@@ -21,8 +22,4 @@ class LinkKind(JointKind):
     def free_directions(self, numbers, path, joint, A1, A2, d):
         """Two ways across the bar, and all turns."""
         u = d / np.linalg.norm(d, axis=1, keepdims=True)
-        x = np.cross(u, np.eye(3)[np.abs(u).argmin(axis=1)])
-        x /= np.linalg.norm(x, axis=1, keepdims=True)
-        return [Free("", v, np.zeros(3)) for v in (x, np.cross(u, x))] + [
-            Free("", np.zeros(3), axis) for axis in np.eye(3)
-        ]
+        return [Free("", v, np.zeros(3)) for v in both_across(u)] + [Free("", np.zeros(3), axis) for axis in np.eye(3)]

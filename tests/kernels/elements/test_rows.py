@@ -26,6 +26,13 @@ MODELS = {
     "dot": (constraint("{type: dot, between: [a.v, b.v], value: tilt*d}"), DOT),
     "dot with the ground": (constraint("{type: dot, between: [b.v, ground.n], value: tilt}"), DOT),
     "dot with a difference": (LOOP, DOT),
+    "parallel": (constraint("{type: parallel, between: [a.v, b.v]}"), DOT),
+    "same direction": (constraint("{type: same-direction, between: [ground.n, b.v]}"), DOT),
+    "point on a line": (constraint("{type: point-on-line, between: [a.p, b.q], along: a.v}"), DOT),
+    "point in a plane": (
+        constraint("{type: point-in-plane, between: [ground.S, b.q], normal: ground.n, distance: d*tilt}"),
+        DOT,
+    ),
     "norm": ("", NORM),
     "measures": (FREEDOMS, MEASURE),
 }
