@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
+from kinegrad.dynamics.given_states import GivenStates
 from kinegrad.errors import AssemblyError
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, POSITION
@@ -18,11 +19,10 @@ from kinegrad.motion import EvenTimes, Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.simulate import Loop, given_time, time_grid
 from kinegrad.statics.drivers import check_drivers
-from kinegrad.statics.given import GivenStates
 from kinegrad.statics.lock_up import passed, reason
 
 KEPT, PASSED = 40, 4  # numbers beside the row of a state that is kept, and beside the objectives of each step
-MOST_EVENTS = 1000  # singular positions that are told
+MOST_EVENTS = 200  # singular positions that are told
 
 
 @without_warnings
@@ -73,9 +73,7 @@ def drive(
     psi = np.where(final, g_last, 0.0)
     with Interrupts() as interrupts:
         loop = Loop(driven, work, driven.fn, EvenTimes(step, len(hs), t_end), hs, final, psi, g_last, interrupts)
-        run, done = (
-            (loop.every_step(row, progress), None) if stride == 1 else loop.some_steps(row, stride, progress)
-        )
+        run, done = (loop.every_step(row, progress), None) if stride == 1 else loop.some_steps(row, stride, progress)
     motion = Motion(
         system=system, formulation=None, integrator=None, scheme=GivenStates(system), t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
@@ -133,7 +131,7 @@ class Driven(GivenStates):
         self.path = self.kernels.path(system.n, m, MOST_EVENTS, number)
         check_drivers(self)
         self.fn = work.functions(POSITION, EVALUATE, BIAS, OBSERVE)
-        row = np.zeros(3 * system.n + m, number)
+        row = np.zeros(self.row_size, number)
         status, _ = self.kernels.begin(self.fn, work.pointer, self.factors, self.path, row)
         work.check_calls()
         if status != OK:
@@ -143,5 +141,18 @@ class Driven(GivenStates):
     def advance(self, work, fn, ts, hs, final, psi, g_last, stride, traj, iterations, flags):
         """Status and number of steps done."""
         return self.kernels.drive(
-            fn, work.pointer, self.factors, self.path, self.more, ts, hs, final, psi, g_last, stride, traj, iterations, flags
+            fn,
+            work.pointer,
+            self.factors,
+            self.path,
+            self.more,
+            ts,
+            hs,
+            final,
+            psi,
+            g_last,
+            stride,
+            traj,
+            iterations,
+            flags,
         )

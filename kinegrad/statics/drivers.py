@@ -38,7 +38,7 @@ def check_drivers(driven: Driven) -> None:
         motion = np.abs(np.linalg.svd(rows)[2][-1]) if rows.size else np.ones(system.n)
         name = system.coordinates[int(motion.argmax())]
         remedy = (
-            f"add {dof - count}, or simulate it"
+            f"add {dof - count}, or start elsewhere if this is a singular position, or simulate it"
             if count < dof
             else "let them drive different motions, or start away from a singular position"
         )

@@ -54,7 +54,10 @@ def reason(driven: Driven, status: int) -> tuple[str, list[dict]]:
         return sentence, [{"t": when, "rank": rank, "n": system.n, "coordinate": name, "passed": False}]
     if failure(status):
         happened, remedy = failure(status)
-        return f"The motion cannot go on after t = {t:.9g} s: {culprit(system, driven.work, status)}, {happened}; {remedy}.", []
+        return (
+            f"The motion cannot go on after t = {t:.9g} s: {culprit(system, driven.work, status)}, {happened}; {remedy}.",
+            [],
+        )
     if status == INCONSISTENT:
         what, row, off = _contradiction(driven)
         return (
