@@ -78,7 +78,7 @@ def _motion_by_drivers() -> None:
 
     model = Model.from_yaml_text(MODEL)
     model.degrees_of_freedom = {}
-    model.drivers.update({name: {"measure": f"{name}.angle", "value": "t"} for name in model.joints})
+    model.drivers.update({f"drive_{name}": {"measure": f"{name}.angle", "value": "t"} for name in model.joints})
     drive(joint(model))
 
 
