@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from kinematics.small_models import system
+from products_by_complex_step import uncompiled
 from statics.test_inverse import DRIVEN_BAR
 
 from kinegrad.kernels.formulations.driven import between
-from kinegrad.kernels.jit import JIT, entry
+from kinegrad.kernels.jit import entry
 from kinegrad.kernels.products import BIAS, EVALUATE, TIME
 from kinegrad.statics.drive import drive
 from kinegrad.statics.instants import sensitivity
@@ -27,7 +28,7 @@ def test_every_instant_satisfies_its_equations():
         assert np.abs(work["M"] @ a + work["f"] + J.T @ motion.lam[k]).max() < 1e-12
 
 
-@pytest.mark.skipif(JIT, reason="complex numbers pass where the compiler is off")
+@uncompiled
 def test_complex_steps_pass_through_all_instants():
     base = system(DRIVEN_BAR)
     found = sensitivity(drive(base, t_end=0.04, step=0.01), ["coupler", "w"])
