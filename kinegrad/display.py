@@ -16,7 +16,7 @@ def motion_html(motion) -> str:
     energies, violation = motion.energies, motion.constraint_violation
     freedoms = sum(freedom.independent for freedom in system.freedoms)
     rows = [
-        ("how", f"{system.kind} coordinates, {motion.formulation.type}, {motion.integrator.type}"),
+        ("how", ", ".join((f"{system.kind} coordinates", *motion.how))),
         ("size", f"{len(system.model.bodies)} bodies, {freedoms} degrees of freedom, n = {system.n}, m = {system.m}"),
         ("steps", f"{len(motion.hs)} to t = {motion.ts[-1]:g} s, {len(motion.t)} states kept"),
         ("status", "done" if motion.status == 0 else "stopped early"),

@@ -60,7 +60,11 @@ class ModelWarning(UserWarning):
 
 
 class AssemblyError(KinegradError):
-    """A position, velocity or acceleration problem without a solution."""
+    """A position, velocity or acceleration problem without a solution; `motion` holds what was found before, if anything."""
+
+    def __init__(self, *problems: Problem | str, motion=None):
+        self.motion = motion
+        super().__init__(*problems)
 
 
 class DerivativeWarning(UserWarning):

@@ -183,6 +183,18 @@ class Motion:
         return least_norm(self.system, self.s, self.t, self.q, self._states["lam"])
 
     @property
+    def how(self) -> tuple[str, ...]:
+        """Formulation and integrator by name, or what stands for them."""
+        if self.formulation is None:
+            return ("by drivers",) if self.is_driven else ("given",)
+        return self.formulation.type, self.integrator.type
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether drivers prescribe it, and there is no dynamics in it."""
+        return self.formulation is None and "singular" in self.extra
+
+    @property
     def us_per_step(self) -> float:
         """Microseconds of processor time a step."""
         return 1e6 * self.cpu_s / max(1, len(self.hs))

@@ -71,6 +71,17 @@ def _gradient(formulation: str, integrator: str, method: str) -> Callable[[], No
     return use
 
 
+def _motion_by_drivers() -> None:
+    from kinegrad.coordinates.sets import joint
+    from kinegrad.model.model import Model
+    from kinegrad.statics.drive import drive
+
+    model = Model.from_yaml_text(MODEL)
+    model.degrees_of_freedom = {}
+    model.drivers.update({f"drive_{name}": {"measure": f"{name}.angle", "value": "t"} for name in model.joints})
+    drive(joint(model))
+
+
 def _centres_of_mass() -> None:
     from kinegrad.kernels.products import EVALUATE
 
@@ -97,6 +108,7 @@ DIFFERENTIATED = (
 
 FEATURES: dict[str, Callable[[], None]] = {
     **{f"{f} with {i}": _simulation(f, i) for f, i in SIMULATED},
+    "motion by drivers": _motion_by_drivers,
     "motion at centres of mass": _centres_of_mass,
     "functions as laws": _functions,
     **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in DIFFERENTIATED},

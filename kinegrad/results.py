@@ -20,17 +20,15 @@ from kinegrad.files import check_writable, complete, reason
 from kinegrad.hdf5_probe import comes_to_an_end
 from kinegrad.hdf5_writing import Layout, new_file
 from kinegrad.motion import Motion
-from kinegrad.results_reading import FORMAT, fingerprint, read
+from kinegrad.results_reading import DRIVERS, FORMAT, fingerprint, read
 
 # --- saving ---
 
 
 def save(motion: Motion, path: str | Path, reactions: bool = False) -> Path:
     """Where `motion` was written; a file that was there is replaced, and only by a complete one."""
-    if motion.formulation is None:
-        raise KinegradError(
-            "A motion that was given or driven has no formulation and is not saved; simulate the model."
-        )
+    if motion.formulation is None and not motion.is_driven:
+        raise KinegradError("A motion that was given by arrays is not saved; simulate or drive the model.")
     path = check_writable(path)
     with complete(path) as part:
         _write(motion, part, reactions)
@@ -124,8 +122,7 @@ def _attributes(motion: Motion) -> dict:
         "title": system.model.title or "Motion",
         "coordinates": system.kind,
         "coordinate_options": json.dumps(system.set.options),
-        "formulation": json.dumps(motion.formulation.to_plain()),
-        "integrator": json.dumps(motion.integrator.to_plain()),
+        **_choices(motion),
         "options": json.dumps(motion.scheme.options),
         "fingerprint": fingerprint(system),
         "step": motion.step,
@@ -136,6 +133,17 @@ def _attributes(motion: Motion) -> dict:
         "status": motion.status,
         "status_text": _status_text(motion.status),
     }
+
+
+def _choices(motion: Motion) -> dict:
+    """How the motion was made; for one by drivers what it found on its way stands there."""
+    if motion.is_driven:
+        return {
+            "formulation": json.dumps({"type": DRIVERS, **motion.extra}),
+            "integrator": json.dumps({"type": DRIVERS}),
+        }
+    chosen = {"formulation": motion.formulation, "integrator": motion.integrator}
+    return {name: json.dumps(choice.to_plain()) for name, choice in chosen.items()}
 
 
 def _write_reactions(layout: Layout, reactions) -> None:

@@ -16,6 +16,7 @@ from kinegrad.motion import EvenSteps, EvenTimes, Motion
 
 FORMAT = 4  # that is written
 READ = (2, 3, 4)  # formats that are read; 2 had no checksum
+DRIVERS = "drivers"  # in the place of a formulation and an integrator
 MOST_PACKED = 1100  # times that compression makes numbers smaller, at most
 MOST_WORDS = 300  # characters of a reason
 MOST_TEXT = 1 << 20  # characters of an attribute
@@ -66,12 +67,9 @@ class _Reader:
         self.file, self.path, self.written_by = file, path, written_by
 
     def motion(self) -> Motion:
-        from kinegrad.dynamics.schemes import scheme_for
-
         file = self.file
         system = self.system()
-        formulation, integrator = self.choices()
-        scheme = scheme_for(system, formulation, integrator)
+        scheme, formulation, integrator, extra = self.made_by(system)
         step, t_end, cpu_s = _positive(file, "step"), _positive(file, "t_end"), _number(file, "cpu_s")
         stride, steps, status = _whole(file, "stride", 1), _whole(file, "steps", 0), _whole(file, "status", 0)
         if status not in WORDS:
@@ -95,7 +93,7 @@ class _Reader:
             traj=self.array("state_value", states, scheme.row_size), iterations=self.whole("iterations", entries),
             flags=self.whole("flags", entries), objectives=dict(zip(system.objectives, objectives, strict=True)),
             cpu_s=cpu_s, status=status, s=self.finite("slot_value", len(system.slots)), step=step, t_end=t_end,
-            work=self.array("work", states) if stride > 1 else None,
+            work=self.array("work", states) if stride > 1 else None, extra=extra,
         )  # fmt: skip
 
     def system(self):
@@ -125,6 +123,17 @@ class _Reader:
                 "in the same way; simulate the model again."
             )
         return kind
+
+    def made_by(self, system):
+        """Scheme, formulation, integrator, and what a motion by drivers found on its way."""
+        from kinegrad.dynamics.given_states import GivenStates
+        from kinegrad.dynamics.schemes import scheme_for
+
+        plain = _json(self.file, "formulation", dict)
+        if plain.get("type") == DRIVERS:
+            return GivenStates(system), None, None, _found(plain)
+        formulation, integrator = self.choices()
+        return scheme_for(system, formulation, integrator), formulation, integrator, {}
 
     def choices(self):
         """Formulation and integrator."""
@@ -197,6 +206,19 @@ class _Reader:
         if found.shape != ():
             raise ValueError(f"'model' has the shape {found.shape}; a text is needed")
         return found.asstr()[()]
+
+
+def _found(plain: dict) -> dict:
+    """What a motion by drivers found, from the text in a file: every entry is of its kind."""
+    counts = {name: plain.get(name) for name in ("steps", "first_iterations")}
+    kinds = {"t": float, "rank": int, "n": int, "coordinate": str, "passed": bool}
+    places = plain.get("singular")
+    if not all(type(count) is int for count in counts.values()) or not isinstance(places, list):
+        raise ValueError("what is told of the drivers is not complete")
+    for place in places:
+        if not (isinstance(place, dict) and {name: type(value) for name, value in place.items()} == kinds):
+            raise ValueError("a singular position is not told as it should be")
+    return counts | {"singular": places}
 
 
 # --- attributes ---

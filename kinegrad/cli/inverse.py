@@ -28,7 +28,7 @@ def inverse(
 
     description = o.load_model(model, variant, set_)
     system = o.lowered(description, coordinates, cut, body_point)
-    job = driven_job(description, {"step": step, "t_end": t_end, "output_step": output_step}, system, plot, model)
+    job = driven_job({"step": step, "t_end": t_end, "output_step": output_step}, system, None, plot, None, model)
     with Progress("Inverse dynamics") as progress:
         found = solve(job.system, **job.arguments, progress=progress)
     job.write(found.motion)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinegrad.cli.contract import Stopped, warn
 from kinegrad.cli.options import lowered
-from kinegrad.errors import KinegradError, Problem, SimulationError
+from kinegrad.errors import AssemblyError, KinegradError, Problem, SimulationError
 from kinegrad.interrupts import Interrupts
 
 if TYPE_CHECKING:
@@ -120,6 +120,23 @@ class Job:
             if isinstance(error, KeyboardInterrupt):
                 raise Stopped(f"stopped at t = {motion.ts[-1]:.6g} s. {saved}") from None
             raise SimulationError(Problem(f"{error.problems[0].sentence} {saved}"), motion=motion) from None
+
+    def drive(self, progress: Callable[[float], None] | None = None) -> Motion:
+        """The motion by drivers; what was found before a lock-up is saved and drawn, and the sentence tells where."""
+        from kinegrad.statics.drive import drive
+
+        try:
+            return drive(self.system, **self.arguments, progress=progress)
+        except (AssemblyError, KeyboardInterrupt) as error:
+            motion = getattr(error, "motion", None)
+            files = [str(path) for path in (self.out, self.plot, self.html) if path is not None]
+            if motion is None or not files:
+                raise
+            self.write(motion)
+            saved = f"The motion up to then is in {', '.join(map(repr, files))}."
+            if isinstance(error, KeyboardInterrupt):
+                raise Stopped(f"stopped at t = {motion.ts[-1]:.6g} s. {saved}") from None
+            raise AssemblyError(Problem(f"{error.problems[0].sentence} {saved}"), motion=motion) from None
 
     def times_that_follow(self) -> dict:
         """Times of the simulation that follow from parameters, by name, with their expressions."""

@@ -10,6 +10,8 @@ from kinegrad.cli.contract import Report
 if TYPE_CHECKING:
     from kinegrad.motion import Motion
 
+MOST_PLACES = 3  # singular positions that are shown
+
 
 def kinematics(
     model: o.ModelFile,
@@ -21,19 +23,25 @@ def kinematics(
     coordinates: o.Coordinates = None,
     body_point: o.BodyPoint = None,
     cut: o.Cut = [],  # noqa: B006
+    out: o.Out = None,
     plot: o.Plot = None,
+    html: o.Html = None,
     json: o.Json = False,
 ) -> Report:
-    """Move a model through time by its drivers, which must leave no freedom."""
+    """Move a model through time by its drivers, which must leave no freedom.
+
+    If the mechanism locks up, what was found up to then goes into the files all the same. Example:
+    kinegrad kinematics crank.yaml --t-end 2 --html crank.html
+    """
     from kinegrad.cli.progress import Progress
     from kinegrad.cli.rest import driven_job
-    from kinegrad.statics.drive import drive
 
     description = o.load_model(model, variant, set_)
     system = o.lowered(description, coordinates, cut, body_point)
-    job = driven_job(description, {"step": step, "t_end": t_end, "output_step": output_step}, system, plot, model)
+    times = {"step": step, "t_end": t_end, "output_step": output_step}
+    job = driven_job(times, system, out, plot, html, model)
     with Progress("Kinematics") as progress:
-        motion = drive(job.system, **job.arguments, progress=progress)
+        motion = job.drive(progress)
     job.write(motion)
     data = summary(motion)
 
@@ -54,9 +62,16 @@ def summary(motion: Motion) -> dict:
         "cpu_s": motion.cpu_s,
         "iterations": int(motion.iterations.sum()) + motion.extra["first_iterations"],
         "residual": float(motion.constraint_violation[:, 0].max()),
+        "singular": motion.extra["singular"],
         "markers": markers_data(motion.at_end()),
         "objectives": {name: float(value) for name, value in motion.objectives.items()},
     }
+
+
+def _places(places: list[dict]) -> str:
+    """The first of the singular positions, in words; empty without any."""
+    told = [f"t = {p['t']:.6g} s (rank {p['rank']} of {p['n']}, {p['coordinate']})" for p in places[:MOST_PLACES]]
+    return ", ".join(told) + (f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else "")
 
 
 def show_motion(console, data: dict, model) -> None:
@@ -70,6 +85,7 @@ def show_motion(console, data: dict, model) -> None:
         "steps": f"{data['steps']} to t = {data['t_end']:g} s, {data['iterations']} iterations",
         "processor time": f"{data['cpu_s']:.3g} s",
         "largest constraint violation": f"{data['residual']:.2g}",
+        "singular positions passed": _places(data["singular"]),
     }
     show_facts(console, model, facts)
     show_positions(console, data["markers"], "At the end")

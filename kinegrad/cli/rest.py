@@ -12,13 +12,20 @@ if TYPE_CHECKING:
     from kinegrad.model.model import Model
 
 
-def driven_job(model: Model, times: Mapping[str, float | None], system: System, plot: Path | None, keep: Path) -> Job:
-    """A job for a motion by drivers: it has times and a figure, but no formulation, and is not simulated."""
+def driven_job(
+    times: Mapping[str, float | None],
+    system: System,
+    out: Path | None,
+    plot: Path | None,
+    html: Path | None,
+    keep: Path,
+) -> Job:
+    """A job for a motion by drivers: it has times and files, but no formulation, and is not simulated."""
     from kinegrad.cli.job import Choices, Job, check_files
 
     Choices(**times).check()
-    check_files({"--plot": plot}, [keep])
-    return Job(system, dict(times), None, plot)
+    check_files({"--out": out, "--plot": plot, "--html": html}, [keep])
+    return Job(system, dict(times), out, plot, html, keep.parent)
 
 
 def markers_data(markers: Mapping) -> dict:

@@ -110,7 +110,7 @@ def _show(console, data: dict, motion: Motion) -> None:
 
     console.print(Text(motion.system.model.title or "Model without a title", style="bold"))
     facts = Table.grid(padding=(0, 2))
-    how = f"{motion.system.kind} coordinates, {motion.formulation.type}, {motion.integrator.type}"
+    how = ", ".join((f"{motion.system.kind} coordinates", *motion.how))
     for label, value in (
         ("how", how),
         ("steps", f"{data['steps']} to t = {data['t_end']:g} s"),

@@ -43,13 +43,10 @@ def view(
         raise KinegradError(f"--port is {port}; give a number from 0 (any that is free) to 65535.")
     given = {"--step": step, "--t-end": t_end, "--set": set_, "--variant": variant}
     motion = _saved(file, given) if _is_result(file) else _simulated(file, step, t_end, set_, variant)
-    arguments = _arguments(motion)
     done = []
 
     def simulate(values: dict[str, float], progress) -> dict:
-        from kinegrad.simulate import simulate
-
-        fresh = simulate(motion.system.with_parameters(values), **arguments, progress=progress)
+        fresh = _again(motion, values, progress)
         done.append(values)
         return scene(fresh, folder=file.parent)
 
@@ -103,15 +100,16 @@ def _simulated(file: Path, step, t_end, assignments, variant) -> Motion:
         return job.simulate(progress)
 
 
-def _arguments(motion: Motion) -> dict[str, Any]:
-    """What makes a simulation with other parameters like `motion`; as many states as it has are kept."""
-    return {
-        "formulation": motion.formulation,
-        "integrator": motion.integrator,
-        "t_end": motion.t_end,
-        "step": motion.step,
-        "output_step": motion.stride * motion.step,
-    }
+def _again(motion: Motion, values: dict[str, float], progress) -> Motion:
+    """The motion with other values of parameters, made like `motion`; as many states as it has are kept."""
+    from kinegrad.simulate import simulate
+    from kinegrad.statics.drive import drive
+
+    system = motion.system.with_parameters(values)
+    times = {"t_end": motion.t_end, "step": motion.step, "output_step": motion.stride * motion.step}
+    if motion.is_driven:
+        return drive(system, **times, progress=progress)
+    return simulate(system, motion.formulation, motion.integrator, **times, progress=progress)
 
 
 def _open(address: str) -> None:

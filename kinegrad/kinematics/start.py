@@ -262,12 +262,16 @@ def _of_no_sense(constraint: str, when: str) -> AssemblyError | None:
     )
 
 
-def row_sizes(system: System, work: Workspace, rows: int) -> np.ndarray:
-    """How much the rows change when coordinates change by 1, or by the size of the mechanism if they are lengths."""
+def usual_moves(system: System, work: Workspace) -> np.ndarray:
+    """(n,) 1 for coordinates, and the size of the mechanism for those that are lengths."""
     x = work["mk"]["x"].real
     size = np.abs(x - x.mean(axis=0)).max() if x.size else 1.0
-    moves = np.where(system.lengths, size or 1.0, 1.0)
-    sizes = np.abs(work["J"][:rows].real) @ moves
+    return np.where(system.lengths, size or 1.0, 1.0)
+
+
+def row_sizes(system: System, work: Workspace, rows: int) -> np.ndarray:
+    """How much the rows change when coordinates change by their usual moves."""
+    sizes = np.abs(work["J"][:rows].real) @ usual_moves(system, work)
     return np.where(sizes > NO_SIZE * sizes.max(initial=0.0), sizes, 1.0)
 
 

@@ -191,7 +191,7 @@ class _Scene:
     def _facts(self) -> list[str]:
         motion = self.motion
         steps = f"{len(motion.hs)} steps to {motion.ts[-1]:g} s"
-        facts = [f"{self.system.kind} coordinates", motion.formulation.type, motion.integrator.type, steps]
+        facts = [f"{self.system.kind} coordinates", *motion.how, steps]
         facts.append(f"energy drift {_brief(motion.energies.drift)} J")
         if motion.status:
             facts.append("stopped early")

@@ -7,23 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinegrad.coordinates.system import System
-from kinegrad.dynamics.integrator import trapezoidal
+from kinegrad.dynamics.given_states import GivenStates
 from kinegrad.motion import Motion
-
-
-class GivenStates:
-    """What a Motion asks of a scheme, for rows that are q, qd, qdd, lam."""
-
-    def __init__(self, system: System):
-        self.system = system
-        self.options: dict = {}
-
-    def motion(self, traj: np.ndarray) -> dict[str, np.ndarray]:
-        n = self.system.n
-        return {"q": traj[:, :n], "qd": traj[:, n : 2 * n], "qdd": traj[:, 2 * n : 3 * n], "lam": traj[:, 3 * n :]}
-
-    def integrals(self, ts, hs, traj, integrand) -> np.ndarray:
-        return trapezoidal(hs, integrand(ts, self.motion(traj)))
 
 
 def given_motion(

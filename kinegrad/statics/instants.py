@@ -36,7 +36,7 @@ class DrivenSensitivity:
 def sensitivity(motion: Motion, wrt: Sequence[str] | None = None) -> DrivenSensitivity:
     """Derivatives of a motion that `kinegrad.drive` gave, and of the forces of its drivers."""
     system = motion.system
-    if "steps" not in motion.extra:
+    if not motion.is_driven:
         raise KinegradError(
             "Only a motion by drivers has derivatives at each instant; make it by kg.drive or kg.inverse."
         )

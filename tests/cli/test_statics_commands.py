@@ -45,7 +45,8 @@ def test_assemble(report, command, five_bar, slider_crank):
 
 def test_kinematics_and_inverse(report, command, driven, pendulum, tmp_path):
     moved = report("kinematics", driven, "--step", 0.01)
-    assert moved.keys() == {"steps", "t_end", "cpu_s", "iterations", "residual", "markers", "objectives"}
+    assert moved.keys() == {"steps", "t_end", "cpu_s", "iterations", "residual", "singular", "markers", "objectives"}
+    assert moved["singular"] == []
     assert (moved["steps"], moved["t_end"]) == (50, 0.5) and moved["residual"] < 1e-15
     angle, rate, second = np.sin(1.5), 3 * np.cos(1.5), -9 * np.sin(1.5)
     tip = moved["markers"]["rod.tip"]
@@ -65,6 +66,40 @@ def test_kinematics_and_inverse(report, command, driven, pendulum, tmp_path):
         assert (code, out) == (2, "") and "The drivers leave 1 degrees of freedom" in err
         code, out, err = command(name, driven, "--t-end", "-1")
         assert code == 2 and "--t-end" in err
+
+
+def test_a_driven_motion_is_saved_and_shown(report, command, driven, tmp_path):
+    file, page = tmp_path / "m.nc", tmp_path / "m.html"
+    moved = report("kinematics", driven, "--step", 0.01, "--output-step", 0.05, "--out", file, "--html", page)
+    motion = kg.load(file)
+    assert motion.is_driven and motion.how == ("by drivers",) and len(motion.t) == 11 and len(motion.hs) == 50
+    assert motion.extra == {"steps": 50, "first_iterations": 1, "singular": []}
+    assert motion.marker("rod.tip").position[-1] == pytest.approx(moved["markers"]["rod.tip"]["position"], abs=1e-15)
+    again = kg.drive(motion.system, t_end=0.5, step=0.01, output_step=0.05)
+    for name in ("q", "qd", "qdd", "lam"):
+        assert np.array_equal(getattr(motion, name), getattr(again, name))
+    assert "by drivers" in page.read_text(encoding="utf-8") and "by drivers" in motion._repr_html_()
+    from kinegrad.cli.view import _again
+
+    other = _again(motion, {"L": 0.25}, None)
+    assert other.is_driven and np.array_equal(other.t, motion.t)
+    assert other.marker("rod.tip").position == pytest.approx(0.5 * motion.marker("rod.tip").position, abs=1e-15)
+
+
+def test_lock_up_keeps_what_was_found(report, command, pendulum, tmp_path):
+    """The height of the tip is driven beyond the length of the rod, 0.5: at t = 0.25."""
+    driver = "drivers: {lift: {measure: rod.tip.y, value: 0.1 + 1.6*t}}"
+    dof = "degrees_of_freedom: {hinge.angle: {position: -pi/4, velocity: 0}}"
+    model, out, plot = pendulum((dof, driver), ("u[0]*sin(t) + u[1]", "0")), tmp_path / "m.nc", tmp_path / "m.svg"
+    (error,) = report("kinematics", model, "--step", 0.01, "--out", out, "--plot", plot, code=2)["errors"]
+    assert error["sentence"].startswith("The mechanism locks up at t = 0.25 s: ")
+    assert "rank 0 of 1" in error["sentence"] and "m.nc', " in error["sentence"] and plot.exists()
+    motion = kg.load(out)
+    assert motion.t[-1] == pytest.approx(0.24) and len(motion.t) == 25 and motion.status != 0
+    assert motion.extra["singular"][0]["t"] == pytest.approx(0.25, abs=1e-9)
+    assert np.abs(motion.marker("rod.tip").position[:, 1] - 0.1 - 1.6 * motion.t).max() < 1e-13
+    code, out, err = command("kinematics", model, "--step", 0.01)
+    assert (code, out) == (2, "") and err.count("\n") == 1 and "locks up" in err
 
 
 def test_equilibrium(report, command, pendulum, five_bar):

@@ -1,0 +1,59 @@
+"""Whether drivers are as many as a mechanism has freedoms, and drive different ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinegrad.errors import AssemblyError
+from kinegrad.kernels.orthogonal import RANK_TOLERANCE
+
+if TYPE_CHECKING:
+    from kinegrad.statics.drive import Driven
+
+
+def scaled_rows(driven: Driven) -> np.ndarray:
+    """(m, n) the rows that the workspace has, in the scales of the motion."""
+    J = driven.work["J"][: driven.system.m].real
+    return driven.factors.rows.real[:, None] * J * driven.factors.columns.real
+
+
+def rank_of(rows: np.ndarray) -> int:
+    """The rank of scaled rows."""
+    return int(np.linalg.matrix_rank(rows, rtol=RANK_TOLERANCE)) if rows.size else 0
+
+
+def check_drivers(driven: Driven) -> None:
+    """Raises when drivers are too few, too many, or do not determine the position that the workspace has."""
+    system, rows = driven.system, scaled_rows(driven)
+    if not np.isfinite(rows).all():
+        return  # the kernels tell why
+    names = system.row_names
+    numbers = [names.index(name) for name in system.model.drivers if name in names]
+    dof = system.n - rank_of(np.delete(rows, numbers, axis=0))
+    left, count = system.n - rank_of(rows), len(numbers)
+    given = f"it has {dof}, and {count} drivers ({', '.join(names[k] for k in numbers) or 'none'})"
+    if left:
+        motion = np.abs(np.linalg.svd(rows)[2][-1]) if rows.size else np.ones(system.n)
+        name = system.coordinates[int(motion.argmax())]
+        remedy = (
+            f"add {dof - count}, or start elsewhere if this is a singular position, or simulate it"
+            if count < dof
+            else "let them drive different motions, or start away from a singular position"
+        )
+        raise AssemblyError(
+            f"The drivers leave {left} degrees of freedom of the mechanism ({name!r} is not determined): {given}; {remedy}."
+        )
+    if count > dof:
+        follows = [names[k] for i, k in enumerate(numbers) if _follows(rows, numbers, i)]
+        raise AssemblyError(
+            f"The drivers are too many for the freedoms of the mechanism: {given}; remove {count - dof} of them, such as "
+            f"{', '.join(repr(name) for name in follows[: count - dof])}, which follow from the others."
+        )
+
+
+def _follows(rows: np.ndarray, numbers: list[int], i: int) -> bool:
+    """Whether driver i says nothing that the constraints and the drivers before it do not say."""
+    before = np.delete(rows, numbers[i:], axis=0)
+    return rank_of(np.vstack([before, rows[numbers[i]]])) == rank_of(before)
