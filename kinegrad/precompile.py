@@ -41,15 +41,15 @@ ELEMENTS = {
 """An element of each compiled kind."""
 
 
-def _system(**options):
-    from kinegrad.coordinates.sets import joint
+def _system(kind: str = "joint", **options):
+    from kinegrad.coordinates.sets import lower
     from kinegrad.model.model import Model
 
     sections = [
         f"{section}:\n" + "".join(f"  {name}: {text}\n" for name, text in elements.items())
         for section, elements in ELEMENTS.items()
     ]
-    return joint(Model.from_yaml_text(MODEL + "".join(sections)), **options)
+    return lower(Model.from_yaml_text(MODEL + "".join(sections)), kind, **options)
 
 
 def _simulation(formulation: str, integrator: str) -> Callable[[], None]:
@@ -88,6 +88,16 @@ def _centres_of_mass() -> None:
     _system(body_point="com").workspace().functions(EVALUATE)
 
 
+def _other_set(kind: str) -> Callable[[], None]:
+    def use():
+        from kinegrad.kernels.products import N_FUNCTIONS
+
+        system = _system(kind)
+        system.workspace(ds=system.directions(system.parameters.independent)).functions(*range(N_FUNCTIONS))
+
+    return use
+
+
 def _functions() -> None:
     from kinegrad.kernels.elements.callbacks import call_law
     from kinegrad.kernels.jit import JIT
@@ -110,6 +120,7 @@ FEATURES: dict[str, Callable[[], None]] = {
     **{f"{f} with {i}": _simulation(f, i) for f, i in SIMULATED},
     "motion by drivers": _motion_by_drivers,
     "motion at centres of mass": _centres_of_mass,
+    "reference-point coordinates": _other_set("reference-point"),
     "functions as laws": _functions,
     **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in DIFFERENTIATED},
 }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kinegrad.cli.contract import Report
 from kinegrad.cli.options import Cut, Json, ModelFile, Set, Variant, load_model, lowered
+from kinegrad.errors import KinegradError
 
 if TYPE_CHECKING:
+    from kinegrad.kinematics.mobility import Mobility
     from kinegrad.model.model import Model
 
 
@@ -31,6 +34,7 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
     system = lowered(description, cut=cut)
     tree = system.set.spanning_tree()
     found = mobility(system)
+    sizes = _by_set(description, cut, {system.kind: found})
     data = {
         "title": description.title or None,
         "variant": variant,
@@ -40,13 +44,26 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
         "dof_velocity": found.dof_velocity,
         "dof_nearby": list(found.nearby),
         "singular": found.singular,
-        "sets": {system.kind: {"n": found.n, "m": found.rows, "redundant": len(found.redundant)}},
-        "redundant_rows": {system.kind: list(found.redundant)},
+        "sets": {kind: {"n": x.n, "m": x.rows, "redundant": len(x.redundant)} for kind, x in sizes.items()},
+        "redundant_rows": {kind: list(x.redundant) for kind, x in sizes.items()},
         "cut_joints": list(tree.cut) if tree else [],
         "free_joints": list(tree.free) if tree else [],
         "problems": list(found.problems),
     }
     return Report(data, lambda console: _show(console, data, description), good=not found.problems)
+
+
+def _by_set(model: Model, cut: Sequence[str], known: dict[str, Mobility]) -> dict[str, Mobility]:
+    """How the model moves in each coordinate set, those `known` among them; a set that does not take it is left out."""
+    from kinegrad.coordinates.sets import SETS, lower
+    from kinegrad.kinematics.mobility import mobility
+
+    found = dict(known)
+    for kind, made in SETS.items():
+        options = {"cut": tuple(cut)} if cut and "cut" in made.option_names else {}
+        with contextlib.suppress(KinegradError):
+            found.setdefault(kind, known.get(kind) or mobility(lower(model, kind, **options)))
+    return found
 
 
 def _compile_only_for_large(model: Model) -> None:

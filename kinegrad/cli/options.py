@@ -30,7 +30,9 @@ Set = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 # What a simulation is done with; without them the file decides.
-Coordinates = Annotated[str | None, typer.Option("--coordinates", metavar="NAME", help="Coordinate set: joint.")]
+Coordinates = Annotated[
+    str | None, typer.Option("--coordinates", metavar="NAME", help="Coordinate set: joint or reference-point.")
+]
 Formulation = Annotated[
     str | None, typer.Option("--formulation", metavar="NAME", help="ali3p, matrix-r, index1, penalty or recursive.")
 ]

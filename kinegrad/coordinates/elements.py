@@ -66,6 +66,9 @@ class Elements:
         ] = []  # rows that follow from others by structure: the row before which, name
         self.facing: list[tuple[str, int, int, int]] = []  # element, markers a, b, c: a × b = c where its rows hold
         self.either: list[tuple[str, int, int, int]] = []  # the same, where a × b = -c will do too
+        self.starting: list[
+            tuple[str, int, int, int]
+        ] = []  # the same where a joint has the rotation that it starts with
         self.row_names: list[str] = []
         self.times: list[float] = []
         self.packed = LawTables()
@@ -185,7 +188,7 @@ class Elements:
                 for _ in range(reference.rate):
                     value = formula.rate(value)
                 return value
-            k = self._angle(name, part)
+            k = self.angle(name, part)
         return formula.scalar(self.coordinate_scalar(k), reference.rate)
 
     # --- joints that are not in a tree, and coordinates of elements ---
@@ -200,7 +203,7 @@ class Elements:
         joint = self.model.joints[name]
         return JOINTS[joint.type].measure(self, formula, name, joint, part)
 
-    def _angle(self, name: str, part: str) -> int:
+    def angle(self, name: str, part: str) -> int:
         """The entry of q that is the angle of a joint with all its turns, bound to markers by a row (OWN-1)."""
         if (name, part) not in self._angles:
             k = self._angles[name, part] = self._new(Coordinate(name, part, RADIAN))
@@ -224,8 +227,8 @@ class Elements:
 
     def bind(self) -> set[int]:
         """Write the rows of all angles that elements or degrees of freedom use; their numbers."""
-        for name in self.model.degrees_of_freedom:
-            if name in self.model.measures:
+        for name, start in self.model.degrees_of_freedom.items():
+            if not isinstance(start, SphericalStart):
                 self.measure(self.formula(), name)  # may use angles too
         first = len(self.row_names)
         for k, name, formula, Phi in self._bound:
@@ -319,7 +322,7 @@ class Elements:
         ----------
         euler, slides : callables
             ``euler(joint)`` gives the first Euler parameter of a joint and +1 or -1 (conjugate); ``slides(joint)`` the
-            three coordinates of its position.
+            three coordinates of its position; KeyError where these are no coordinates and markers tell them.
         """
         for name, start in self.model.degrees_of_freedom.items():
             path = f"degrees_of_freedom.{name}"
@@ -330,14 +333,12 @@ class Elements:
             velocity = self._rate(start, "velocity", lambda: self.slots.number(f"{path}.velocity", start.velocity))  # noqa: B023
             reference = names.resolve(self.model, name)
             row = len(self.row_names)
-            wraps = False
             if reference.kind == "coordinate":
                 part = reference.element, reference.part
                 k = self._angles.get(part, self.coordinate(*part))
                 if k is None:
                     formula = self.formula()
-                    value, wraps = self.measured(formula, *part)
-                    self.expression_row(name, formula, value)
+                    self.expression_row(name, formula, self.measured(formula, *part).value)
                 else:
                     self._row(name, MEASURE, n=self.coordinate_scalar(k))
             elif reference.kind == "marker":
@@ -346,7 +347,7 @@ class Elements:
             else:
                 formula = self.formula()
                 self.expression_row(name, formula, self.measure(formula, name))
-            self.freedoms.append(Freedom(name, row, position, velocity, wraps))
+            self.freedoms.append(Freedom(name, row, position, velocity))
         for k, start in self._states:
             row = len(self.row_names)
             self._row(self.coordinates[k], MEASURE, n=self.coordinate_scalar(k))
@@ -381,14 +382,8 @@ class Elements:
         try:
             k, sign = euler(name)
         except KeyError:
-            kind = self.model.joints[name].type
-            raise ModelError(
-                Problem(
-                    f"joint {name!r} ({kind}) is cut, so its rotation is no coordinate, and degrees_of_freedom cannot give it; "
-                    "cut another joint of its loop.",
-                    path,
-                )
-            ) from None
+            self._measured_start(name, path, start, p, o)
+            return
         largest = int(np.argmax(np.abs(s.current(p))))
         for i in range(4):
             g = sign if i else 1.0
@@ -403,6 +398,33 @@ class Elements:
             for i, (c, j) in enumerate(zip("xyz", slides(name), strict=True)):
                 row = len(self.row_names)
                 self._row(f"{name}.{c}", MEASURE, n=self.coordinate_scalar(j))
+                position = s.number(f"{path}.position.{c}", start.position[i])
+                velocity = self._rate(start, "velocity", lambda: s.number(f"{path}.velocity.{c}", start.velocity[i]))  # noqa: B023
+                self.freedoms.append(Freedom(f"{name}.{c}", row, position, velocity))
+
+    def _measured_start(self, name: str, path: str, start: SphericalStart, p: list, o: list) -> None:
+        """Rows of a joint whose rotation is no coordinate: axial(R0ᵀ A_aᵀ A_b), and its position along axes (RFP-11)."""
+        s, joint = self.slots, self.model.joints[name]
+        bodies = [marker.partition(".")[0] for marker in joint.between]
+        R0 = rotation(p)
+        u = [self.vector(bodies[0], s.scalars(f"{path} axis {c}", R0[c])) for c in range(3)]
+        w = self.axes(bodies[1])
+        self.starting += [(name, u[i], u[i - 2], w[i - 1]) for i in range(3)]
+        for c in range(3):
+            i, j = (c + 1) % 3, (c + 2) % 3
+            formula, row = self.formula(), len(self.row_names)
+            ui, uj, wi, wj = (
+                [formula.scalar(self.scalar(marker, k)) for k in range(3)] for marker in (u[i], u[j], w[i], w[j])
+            )
+            twice = sum((uj[k] * wi[k] - ui[k] * wj[k] for k in range(1, 3)), uj[0] * wi[0] - ui[0] * wj[0])
+            self.expression_row(f"{name}.rotation.{'xyz'[c]}", formula, 0.5 * twice)
+            turn = R0[c][0] * o[0] + R0[c][1] * o[1] + R0[c][2] * o[2]
+            velocity = self._rate(start, "angular_velocity", lambda: s.add(f"{path} turn {c}", turn))  # noqa: B023
+            self.freedoms.append(Freedom(f"{name}.rotation.{'xyz'[c]}", row, 0, velocity))
+        if isinstance(start, FloatingStart):
+            for i, c in enumerate("xyz"):
+                formula, row = self.formula(), len(self.row_names)
+                self.expression_row(f"{name}.{c}", formula, self.measured(formula, name, c).value)
                 position = s.number(f"{path}.position.{c}", start.position[i])
                 velocity = self._rate(start, "velocity", lambda: s.number(f"{path}.velocity.{c}", start.velocity[i]))  # noqa: B023
                 self.freedoms.append(Freedom(f"{name}.{c}", row, position, velocity))
@@ -426,6 +448,16 @@ class Elements:
                 raise ModelError(Problem(f"objective {name!r} {error}", where)) from None
             self.add("objective", name, self.packed.add(formula, objective_tapes(formula, g), row=row))
         return kinds
+
+
+def rotation(p: list) -> list[list]:
+    """The three columns of the rotation matrix of unit Euler parameters, Scalars all."""
+    e0, e1, e2, e3 = p
+    return [
+        [e0 * e0 + e1 * e1 - e2 * e2 - e3 * e3, 2.0 * (e1 * e2 + e0 * e3), 2.0 * (e1 * e3 - e0 * e2)],
+        [2.0 * (e1 * e2 - e0 * e3), e0 * e0 - e1 * e1 + e2 * e2 - e3 * e3, 2.0 * (e2 * e3 + e0 * e1)],
+        [2.0 * (e1 * e3 + e0 * e2), 2.0 * (e2 * e3 - e0 * e1), e0 * e0 - e1 * e1 - e2 * e2 + e3 * e3],
+    ]
 
 
 def lowered(
@@ -454,7 +486,7 @@ def lowered(
     e.name_every_marker()
     tables = {
         "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars),
-        "facing": tuple(e.facing), "either": tuple(e.either),
+        "facing": tuple(e.facing), "either": tuple(e.either), "starting": tuple(e.starting),
         "elements": {name: tuple(rows) for name, rows in e.tables.items()},
         "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
         "known": {},

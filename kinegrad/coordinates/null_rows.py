@@ -85,7 +85,7 @@ def _without_idle_markers(system: System) -> System:
     used |= {row[key] for name, keys in operands.items() for row in elements[name] for key in keys}
     facing = {
         name: [x for x in tables[name] if x[3] in used and used & set(x[1:3])]  # null rows cannot turn over
-        for name in ("facing", "either")
+        for name in ("facing", "either", "starting")
     }
     used |= {k for kept in facing.values() for x in kept for k in x[1:]}
     order = sorted(range(len(tables["every_marker"])), key=lambda k: (k not in used, k))

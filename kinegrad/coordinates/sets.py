@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from kinegrad.coordinates.coordinate_set import CoordinateSet
 from kinegrad.coordinates.joint.joint_set import JointSet
+from kinegrad.coordinates.reference_point.reference_set import ReferencePointSet
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.model.element import closest
 from kinegrad.quiet import without_warnings
 
-SETS: dict[str, type[CoordinateSet]] = {kind.kind: kind for kind in (JointSet,)}
+SETS: dict[str, type[CoordinateSet]] = {kind.kind: kind for kind in (JointSet, ReferencePointSet)}
 
 
 @without_warnings
@@ -21,7 +22,7 @@ def lower(model, kind: str | None = None, *, values: Mapping | None = None, **op
     Parameters
     ----------
     kind : str, optional
-        The set: "joint".  The simulation section of the model says which by default.
+        The set: "joint" or "reference-point".  The simulation section of the model says which by default.
     values : mapping, optional
         Values of independent parameters that replace those of the model.
     options
@@ -48,3 +49,8 @@ def lower(model, kind: str | None = None, *, values: Mapping | None = None, **op
 def joint(model, *, cut=(), values: Mapping | None = None, body_point: str | None = None) -> System:
     """`model` in joint coordinates of a spanning tree: ``lower(model, "joint", ...)``."""
     return lower(model, "joint", values=values, cut=cut, body_point=body_point)
+
+
+def reference_point(model, *, values: Mapping | None = None) -> System:
+    """`model` in the centres of mass and Euler parameters of its bodies: ``lower(model, "reference-point", ...)``."""
+    return lower(model, "reference-point", values=values)

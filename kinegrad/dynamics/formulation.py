@@ -23,6 +23,8 @@ class Formulation(ABC):
     families: ClassVar[tuple[type[Integrator], ...]]
     #: why it does not go with the others
     why_not: ClassVar[str] = ""
+    #: the one coordinate set that it takes; None: every one
+    only: ClassVar[str | None] = None
     #: functions of the set that a simulation calls
     needs: tuple[int, ...]
     #: options that have no effect with explicit integrators

@@ -26,10 +26,11 @@ class Recursive(AccelerationLevel):
     """index1 by sweeps: derivatives of explicit stages are solved by them too, steps of the Newmark family by substitution."""
 
     needs = ()
+    only = "joint"
     _tree = None
 
     def __init__(self, system, options, integrator, given):
-        if system.kind != "joint":
+        if system.kind != self.only:
             raise KinegradError(
                 f"The formulation 'recursive' sweeps over a tree of joints; it needs joint coordinates, not {system.kind}."
             )

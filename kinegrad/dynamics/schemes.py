@@ -76,6 +76,11 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
     )
 
 
+def takes_only(formulation) -> str | None:
+    """The one coordinate set that a formulation takes; None where it takes all."""
+    return BY_FORMULATION[formulation.type].only
+
+
 def numbers(element, system: System) -> dict:
     """Options of a formulation or integrator with expressions evaluated."""
     return {

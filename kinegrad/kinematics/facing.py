@@ -19,18 +19,23 @@ ROUNDS = 40
 STEP = 1e-7  # of the differences that turn directions
 
 
-def wanted_senses(system: System, work: Workspace) -> np.ndarray:
+def facing(system: System, starts: bool) -> tuple[tuple[str, int, int, int], ...]:
+    """Elements with markers a, b, c for which a × b is to be c: where they are closed, and where joints have given starts."""
+    return system.tables["facing"] + (system.tables["starting"] if starts else ())
+
+
+def wanted_senses(system: System, work: Workspace, starts: bool) -> np.ndarray:
     """(facing + either,) 1 or -1: the sense each direction should have, that of the position in the workspace where either
     will do; 0 where that does not tell."""
     cosines = _cosines(work, system.tables["either"])
     return np.concatenate(
-        [np.ones(len(system.tables["facing"])), np.where(np.abs(cosines) > ACROSS, np.sign(cosines), 0.0)]
+        [np.ones(len(facing(system, starts))), np.where(np.abs(cosines) > ACROSS, np.sign(cosines), 0.0)]
     )
 
 
-def undecided(system: System, senses: np.ndarray) -> str:
+def undecided(system: System, senses: np.ndarray, starts: bool) -> str:
     """The first constraint of which no sense is nearer; empty if there is none."""
-    names = [name for name, *_ in (*system.tables["facing"], *system.tables["either"])]
+    names = [name for name, *_ in (*facing(system, starts), *system.tables["either"])]
     return next((name for name, sense in zip(names, senses, strict=True) if sense == 0.0), "")
 
 
@@ -39,9 +44,9 @@ def _cosines(work: Workspace, directions) -> np.ndarray:
     return np.array([np.cross(x[a], x[b]) @ x[c] for _, a, b, c in directions])
 
 
-def gaps(system: System, work: Workspace, senses: np.ndarray) -> np.ndarray:
+def gaps(system: System, work: Workspace, senses: np.ndarray, starts: bool) -> np.ndarray:
     """(directions, 3) what each direction lacks of facing its partner, at the position in the workspace."""
-    directions = zip((*system.tables["facing"], *system.tables["either"]), senses, strict=True)
+    directions = zip((*facing(system, starts), *system.tables["either"]), senses, strict=True)
     return np.array([_gap(work, direction, sense) for direction, sense in directions]).reshape(-1, 3)
 
 
@@ -50,29 +55,29 @@ def _gap(work: Workspace, direction, sense: float) -> np.ndarray:
     return abs(sense) * np.cross(x[a], x[b]) - sense * x[c]
 
 
-def turned_over(system: System, work: Workspace) -> str:
+def turned_over(system: System, work: Workspace, starts: bool) -> str:
     """The element whose directions face each other least, if they are not near; empty if all are."""
-    facing = system.tables["facing"]
-    size = [(_gap(work, direction, 1.0) ** 2).sum() for direction in facing]  # 2 (1 - cos) where rows hold
+    directions = facing(system, starts)
+    size = [(_gap(work, direction, 1.0) ** 2).sum() for direction in directions]  # 2 (1 - cos) where rows hold
     if not size or max(size) < 2.0 * (1.0 - NEAR):
         return ""
-    return facing[size.index(max(size))][0]
+    return directions[size.index(max(size))][0]
 
 
 def changed_sense(system: System, work: Workspace, senses: np.ndarray) -> bool:
     """Whether a direction that may have either sense has the other one than it should."""
-    wanted = senses[len(system.tables["facing"]) :]
+    wanted = senses[len(senses) - len(system.tables["either"]) :]
     return bool((wanted * _cosines(work, system.tables["either"]) < 0.0).any())
 
 
-def turn(system: System, work: Workspace, senses: np.ndarray, residual: Callable[[], np.ndarray]) -> None:
+def turn(system: System, work: Workspace, senses: np.ndarray, starts: bool, residual: Callable[[], np.ndarray]) -> None:
     """Moves q in the workspace towards a position where rows hold and directions face each other: Gauss and Newton's method
     on both, the derivatives of the directions by differences (CLO-2)."""
     n, q = system.n, work["q"]
 
     def both() -> np.ndarray:
         rows = residual().real
-        return np.concatenate([rows, gaps(system, work, senses).ravel()])
+        return np.concatenate([rows, gaps(system, work, senses, starts).ravel()])
 
     now = both()
     for _ in range(ROUNDS):

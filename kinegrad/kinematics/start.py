@@ -227,19 +227,20 @@ def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str
     """The number of iterations; q then satisfies the rows, with directions that face each other as they should."""
     if not len(_residual(system, work, z0)):
         return 0
-    guess, senses = work["q"].copy(), wanted_senses(system, work)
+    starts = z0 is not None
+    guess, senses = work["q"].copy(), wanted_senses(system, work, starts)
     if len(senses):
         with contextlib.suppress(AssemblyError):
             iterations = _closed(system, work, z0, when)
-            if not turned_over(system, work) and not changed_sense(system, work, senses):
+            if not turned_over(system, work, starts) and not changed_sense(system, work, senses):
                 return iterations
         work["q"][:] = guess
-        turn(system, work, senses, lambda: _residual(system, work, z0))
+        turn(system, work, senses, starts, lambda: _residual(system, work, z0))
     try:
         iterations = _closed(system, work, z0, when)
     except AssemblyError as error:
-        raise _of_no_sense(undecided(system, senses), when) or error from None
-    element = turned_over(system, work)
+        raise _of_no_sense(undecided(system, senses, starts), when) or error from None
+    element = turned_over(system, work, starts)
     if element:
         wrong = (
             f"joint {element!r} closes with its axis turned over. Check its axes"
@@ -326,11 +327,11 @@ def _not_assembled(system: System, residual: np.ndarray, iterations: int, when: 
 
 
 def _suggestion(system: System, J: np.ndarray) -> str:
-    """A few coordinates that may be added to the freedoms given; empty when none are missing or none has a name."""
+    """A few joint coordinates that may be added to the freedoms given; empty when none are missing or in q."""
     motions, found = null_space(J, RANK_TOLERANCE), []
     for k, name in enumerate(system.coordinates):
         size = np.linalg.norm(motions[k])
-        if size > RANK_TOLERANCE and name.rpartition(".")[2] not in ("e0", "e1", "e2", "e3"):
+        if size > RANK_TOLERANCE and name.part in getattr(system.model.joints.get(name.owner), "coordinates", ()):
             motions -= np.outer(motions @ motions[k], motions[k]) / size**2  # hold this coordinate too
             found.append(name)
             if len(found) == MOST_SUGGESTED:

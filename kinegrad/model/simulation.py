@@ -176,7 +176,13 @@ class JointCoordinates(Coordinates):
     )
 
 
-COORDINATES = {kind.model_fields["type"].default: kind for kind in (JointCoordinates,)}
+class ReferencePointCoordinates(Coordinates):
+    """Centre of mass and Euler parameters of each body."""
+
+    type: Literal["reference-point"] = "reference-point"
+
+
+COORDINATES = {kind.model_fields["type"].default: kind for kind in (JointCoordinates, ReferencePointCoordinates)}
 
 
 class Simulation(Element):

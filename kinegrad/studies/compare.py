@@ -11,7 +11,7 @@ import numpy as np
 from kinegrad.coordinates.sets import SETS, lower
 from kinegrad.coordinates.system import System
 from kinegrad.dataframe import import_pandas
-from kinegrad.dynamics.schemes import SCHEMES, formulation_of, integrator_of, numbers, scheme_for
+from kinegrad.dynamics.schemes import SCHEMES, formulation_of, integrator_of, numbers, scheme_for, takes_only
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.markup import frame, grid
@@ -165,12 +165,13 @@ def compare(
     Parameters
     ----------
     coordinates, body_points : lists of names, optional
-        Coordinate sets (joint) and points at which the motion of bodies is taken (origin, com); by default those of the
-        model's simulation section.  A set that has no such points is tried once.
+        Coordinate sets (joint, reference-point) and points at which the motion of bodies is taken (origin, com); by default
+        those of the model's simulation section.  A set that has no such points is tried once.
     formulations, integrators : lists of names, or of objects such as ``kg.ALI3P(penalty=1e7)``, optional
         All by default.  A name stands for the options of the model where it has that one, else for the defaults.  Pairs
-        that do not exist are left out unless both lists are given: then they are rows with the reason.
-    cut : names of joints to cut, before the rule chooses
+        that do not exist are left out unless both lists are given: then they are rows with the reason.  What a set does not
+        take is left out unless formulations are given.
+    cut : names of joints to cut in joint coordinates, before the rule chooses
     step, t_end : float, optional
         Times [s]; the model's simulation section says what they are when they are not given.
     progress : callable, optional
@@ -187,13 +188,19 @@ def compare(
     systems = _systems(model, cut, kinds, points)
     first = next(system for system in systems.values() if isinstance(system, System))
     times = {"step": given_time(first, "step", step), "t_end": given_time(first, "t_end", t_end)}
+    ways = [
+        (about, system, pair)
+        for (about, system), pair in product(systems.items(), pairs)
+        if formulations is not None or takes_only(pair[0]) in (None, about[0])
+    ]
     trials = []
-    for trial in _trials(systems, pairs, _points(first), times):
+    for trial in _trials(ways, _points(first), times):
         trials.append(trial)
         if progress is not None:
-            progress(len(trials) / (len(systems) * len(pairs)))
+            progress(len(trials) / len(ways))
     if all(trial.refused for trial in trials):
-        raise KinegradError(*dict.fromkeys(trial.problem for trial in trials))
+        first = [trial for trial in trials if trial.about["coordinates"] == trials[0].about["coordinates"]]
+        raise KinegradError(*dict.fromkeys(trial.problem for trial in first))  # other sets say the same
     return Comparison(model.title, **times, rows=judged(trials))
 
 
@@ -232,12 +239,13 @@ def _pairs(model: Model, formulations: Sequence | None, integrators: Sequence | 
 
 def _systems(model: Model, cut: Collection[str], kinds: Sequence[str], points: Sequence[str | None]) -> dict:
     """A system for each set and body point (None: that of the model), or why there is none; raises that when there is none
-    at all."""
+    at all.  Among several sets, one that cuts nothing is not asked to."""
     found: dict[tuple[str, str], System | KinegradError] = {}
     for kind in kinds:
         for point in points if kind not in SETS or "body_point" in SETS[kind].option_names else [None]:
             try:
-                system = _lowered(model, kind, cut, point)
+                cuts = len(kinds) == 1 or kind not in SETS or "cut" in SETS[kind].option_names
+                system = _lowered(model, kind, cut if cuts else (), point)
                 found[kind, system.set.options.get("body_point", "")] = system
             except KinegradError as error:
                 found[kind, point or ""] = error
@@ -279,9 +287,9 @@ class Trial:
     refused: bool = False
 
 
-def _trials(systems: dict, pairs: Sequence[tuple], points: Sequence[str], times: dict) -> Iterator[Trial]:
-    """A trial for each combination."""
-    for ((kind, point), system), (formulation, integrator) in product(systems.items(), pairs):
+def _trials(ways: Sequence[tuple], points: Sequence[str], times: dict) -> Iterator[Trial]:
+    """A trial for each combination of a system and a pair."""
+    for (kind, point), system, (formulation, integrator) in ways:
         chosen = {"formulation": formulation.type, "integrator": integrator.type}
         about = {"coordinates": kind, "body_point": point, **chosen}
         try:

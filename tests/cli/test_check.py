@@ -50,6 +50,9 @@ def checked(check):
     return run
 
 
+JB_AXIS = ["JB axis.x", "JB axis.y", "JB axis.z"]
+
+
 def test_five_bar(checked):
     assert checked(FIVE_BAR) == {
         "title": "Five-bar linkage",
@@ -60,8 +63,11 @@ def test_five_bar(checked):
         "dof_velocity": 2,
         "dof_nearby": [2, 2],
         "singular": False,
-        "sets": {"joint": {"n": 4, "m": 6, "redundant": 4}},
-        "redundant_rows": {"joint": ["J2.z", "J2 axis.x", "J2 axis.y", "J2 axis.z"]},
+        "sets": {"joint": {"n": 4, "m": 6, "redundant": 4}, "reference-point": {"n": 30, "m": 36, "redundant": 8}},
+        "redundant_rows": {
+            "joint": ["J2.z", "J2 axis.x", "J2 axis.y", "J2 axis.z"],
+            "reference-point": [*(f"{joint} axis.z" for joint in ("JA", "J1", "J2", "J3")), "JB.z", *JB_AXIS],
+        },
         "cut_joints": ["J2"],
         "free_joints": [],
         "problems": [],
@@ -70,12 +76,12 @@ def test_five_bar(checked):
 
 @pytest.mark.parametrize(
     ("cut", "n", "m", "redundant"),
-    [(None, 4, 3, 0), ("ball", 4, 3, 0), ("pivot", 7, 7, 1), ("universal", 6, 5, 0), ("rail", 7, 10, 4)],
+    [(None, 4, 3, 0), ("ball", 4, 3, 0), ("pivot", 8, 8, 1), ("universal", 6, 5, 0), ("rail", 7, 10, 4)],
 )
 def test_slider_crank_cut_anywhere(checked, cut, n, m, redundant):
     """One freedom wherever the loop is cut: n - (m - redundant) = 1."""
     found = checked(SLIDER_CRANK, *(["--cut", cut] if cut else []))
-    assert found["sets"] == {"joint": {"n": n, "m": m, "redundant": redundant}}
+    assert found["sets"]["joint"] == {"n": n, "m": m, "redundant": redundant}
     assert found["cut_joints"] == [cut or "ball"] and found["dof"] == 1
     assert len(found["redundant_rows"]["joint"]) == redundant
 
@@ -310,4 +316,4 @@ def test_a_screw_is_one_degree_of_freedom(tmp_path, capsys):
         main(["check", str(path), "--json"])
     data = json.loads(capsys.readouterr().out)
     assert exit.value.code == 0
-    assert data["dof"] == 1 and data["sets"] == {"joint": {"n": 1, "m": 0, "redundant": 0}}
+    assert data["dof"] == 1 and data["sets"]["joint"] == {"n": 1, "m": 0, "redundant": 0}

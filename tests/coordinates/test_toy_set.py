@@ -194,7 +194,7 @@ def test_wrong_names_are_answered():
     model = kg.Model.from_yaml_text(CARRIAGES)
     with pytest.raises(
         KinegradError,
-        match=r"^There are no coordinates 'gantri' \(did you mean 'gantry'\?\); choose one of joint, gantry\.$",
+        match=r"^There are no coordinates 'gantri' \(did you mean 'gantry'\?\); choose one of joint, reference-point, gantry\.$",
     ):
         kg.lower(model, "gantri")
     with pytest.raises(KinegradError, match=r"^Gantry coordinates have no option 'cut'; they have none\.$"):
@@ -369,7 +369,8 @@ def command(capsys, tmp_path):
 def test_check_tells_the_size_of_its_equations(command, capsys, tmp_path):
     code, found = command("check")
     assert code == 0 and found["dof"] == 1 and found["cut_joints"] == found["free_joints"] == []
-    assert found["sets"] == {"gantry": {"n": 10, "m": 29, "redundant": 21}}
+    assert found["sets"]["gantry"] == {"n": 10, "m": 29, "redundant": 21}
+    assert list(found["sets"]) == ["gantry", "joint", "reference-point"]
     with pytest.raises(SystemExit):
         main(["check", str(tmp_path / "carriages.yaml")])
     assert "gantry" in capsys.readouterr().out

@@ -7,12 +7,13 @@ import pytest
 import kinegrad.kernels
 
 KERNELS, TESTS = Path(kinegrad.kernels.__file__).parent, Path(__file__).parent
-FOLDERS = ("elements", "joint", "formulations")
+FOLDERS = ("elements", "joint", "reference_point", "formulations")
 #: files that hold lists alone: what walks them
 LISTS = {
     "elements/layout": "elements/test_kinds",
     "elements/stages": "elements/test_kinds",
     "joint/records": "joint/test_motion",
+    "reference_point/records": "reference_point/test_motion",
 }
 FILES = [
     f"{folder}/{path.stem}"

@@ -10,9 +10,9 @@ from kinegrad.coordinates.joint.joint_set import JointSet
 from kinegrad.coordinates.joint.spanning_tree import GROUND, SpanningTree, TreeEdge
 from kinegrad.coordinates.joints import KINDS
 from kinegrad.coordinates.joints.base import Motion
+from kinegrad.coordinates.masses import inertia
 from kinegrad.coordinates.system import System
 from kinegrad.kernels.joint.records import EULER, RIGID
-from kinegrad.model.bodies import AxisInertia
 from kinegrad.model.parameters import Parameters
 
 NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "pitch": 0, "off": 0, "ref": 0, "m0": 0, "m1": 0}
@@ -116,26 +116,12 @@ class Lowering:
         m = self.slots.number(f"{path}.mass", b.mass)
         com = self.slots.vector(f"{path}.com", b.com)
         base = {"node": self.tip[body], "ref": self.reference[body]}
-        self.masses.append(base | {"m": m, "com": com, "J": self._inertia(path, b.inertia)})
+        J = self.slots.scalars(f"{path}.inertia tensor", inertia(self.slots, path, b.inertia))
+        self.masses.append(base | {"m": m, "com": com, "J": J})
         for name, point in b.point_masses.items():
             at = f"{path}.point_masses.{name}"
             m = self.slots.number(f"{at}.mass", point.mass)
             self.masses.append(base | {"m": m, "com": self.slots.vector(f"{at}.at", point.at), "J": 0})
-
-    def _inertia(self, path: str, inertia) -> int:
-        """First of six slots xx yy zz xy xz yz."""
-        s = self.slots
-        path = f"{path}.inertia"
-        if isinstance(inertia, AxisInertia):
-            u = s.unit_scalars(f"{path}.axis", inertia.axis)
-            along, across = s.field(f"{path}.along", inertia.along), s.field(f"{path}.across", inertia.across)
-            pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-            tensor = [(along - across) * (u[i] * u[j]) + (across if i == j else 0.0) for i, j in pairs]
-        else:
-            labels = ("xx", "yy", "zz", "xy", "xz", "yz")
-            tensor = [s.field(f"{path}.{c}", x) for c, x in zip(labels, inertia, strict=False)]
-            tensor += [s.graph.constant(0.0)] * (6 - len(tensor))
-        return s.scalars(f"{path} tensor", tensor)
 
     def _sort_masses(self) -> None:
         """Masses in the order of their nodes, each node with its range."""

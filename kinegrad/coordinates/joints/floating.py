@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from kinegrad.coordinates.joints import rows
-from kinegrad.coordinates.joints.base import Free, JointKind, Motion
+from kinegrad.coordinates.joints.base import Free, JointKind, Measured, Motion
 from kinegrad.coordinates.joints.poses import euler_parameters
 from kinegrad.kernels.joint.records import EULER, SLIDE
 from kinegrad.model.joints import Floating
@@ -28,6 +28,11 @@ class FloatingKind(JointKind):
 
     def close(self, elements, name, joint):
         """Nothing to write."""
+
+    def measure(self, elements, formula, name, joint, part):
+        """The way between the markers along an axis of the first body."""
+        axis = elements.axes(rows.bodies_of(joint)[0])["xyz".index(part)]
+        return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False)
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         slides = [Free(c, A1[:, :, i], np.zeros(3)) for i, c in enumerate("xyz")]

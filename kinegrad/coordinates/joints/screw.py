@@ -9,7 +9,6 @@ import numpy as np
 from kinegrad.coordinates.joints import rows
 from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Measured, Motion, Symbol
 from kinegrad.coordinates.joints.poses import direction, turn_about
-from kinegrad.errors import ModelError, Problem
 from kinegrad.expressions import graph as algebra
 from kinegrad.kernels.joint.records import SCREW
 from kinegrad.model.joints import Screw
@@ -50,8 +49,18 @@ class ScrewKind(JointKind):
         self._thread(elements, name, joint)
 
     def _thread(self, elements, name, joint) -> None:
-        """The row distance = pitch · angle, on the turn that the distance tells (SCW-4)."""
+        """The row distance = pitch · angle, on the turn that the distance tells (SCW-4).
+
+        Without a pitch the distance tells none: the angle is then a coordinate of its own (OWN-1).
+        """
         formula = elements.formula()
+        if self._has_no_pitch(elements, name, joint):
+            angle = formula.scalar(elements.coordinate_scalar(elements.angle(name, "angle")))
+            pitch = self._pitch(elements, formula, name, joint)
+            elements.expression_row(
+                f"{name} pitch", formula, self._distance(elements, formula, name, joint) - pitch * angle
+            )
+            return
         pitch = self._pitch(elements, formula, name, joint)
         turned = self._advance(elements, formula, name, joint)
         first, second = rows.axis_columns(elements, name, joint)
@@ -61,24 +70,28 @@ class ScrewKind(JointKind):
         elements.expression_row(f"{name} pitch", formula, pitch * algebra.atan2(C * s - S * c, C * c + S * s))
 
     def measure(self, elements, formula, name, joint, part):
+        if self._has_no_pitch(elements, name, joint):
+            return Measured(
+                rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True
+            )
         return Measured(self._advance(elements, formula, name, joint), wraps=False)
 
     def _advance(self, elements, formula, name, joint):
         """The angle with all its turns: the distance along the axis over the pitch."""
-        i, j = map(elements.marker, joint.between)
-        axis = rows.axis_columns(elements, name, joint)[0][2]
-        a, x, y = (rows.components(elements, formula, marker) for marker in (axis, i, j))
-        d = [v - u for u, v in zip(x, y, strict=True)]
-        return rows.dot(a, d) / self._pitch(elements, formula, name, joint)
+        return self._distance(elements, formula, name, joint) / self._pitch(elements, formula, name, joint)
+
+    def _distance(self, elements, formula, name, joint):
+        """The distance along the axis."""
+        return rows.distance_along(elements, formula, joint, rows.axis_columns(elements, name, joint)[0][2])
 
     def _pitch(self, elements, formula, name, joint):
-        """The pitch, which is not zero."""
-        path = f"joints.{name}.pitch"
+        """The pitch."""
+        return formula.slot(elements.slots.number(f"joints.{name}.pitch", joint.pitch))
+
+    def _has_no_pitch(self, elements, name, joint) -> bool:
+        """Whether the pitch is zero in the model."""
         slots = elements.slots
-        if slots.current([slots.field(path, joint.pitch)])[0] == 0.0:
-            text = f"joint {name!r} is a screw of pitch 0 and cannot be cut; make it revolute, or cut another joint."
-            raise ModelError(Problem(text, path))
-        return formula.slot(slots.number(path, joint.pitch))
+        return slots.current([slots.field(f"joints.{name}.pitch", joint.pitch)])[0] == 0.0
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         u, o = A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kinegrad.kernels import products as functions
 from kinegrad.kernels.elements import (
     bushings,
     callbacks,
@@ -11,6 +12,7 @@ from kinegrad.kernels.elements import (
     own_inertia,
     rows,
     springs,
+    stages,
 )
 from kinegrad.kernels.elements.stages import CALLS, COUNT, FIRST, N_STAGES, SCALARS
 from kinegrad.kernels.table import address
@@ -27,6 +29,17 @@ KINDS = (
     own_inertia.KIND,
 )
 
+# The stages that each function of a set runs, whichever set it is.
+STAGES = {
+    functions.POSITION: (stages.ROWS,),
+    functions.EVALUATE: (stages.ROWS, stages.FORCES, stages.STIFFNESS),
+    functions.BIAS: (stages.BIAS,),
+    functions.OBSERVE: (stages.OBJECTIVES,),
+    functions.LINEARISE: (stages.LINEAR_FORCES, stages.LINEAR_ROWS, stages.LINEAR_OBJECTIVES),
+    functions.PULLBACK: (stages.PULL,),
+    functions.ENERGY: (stages.ENERGY,),
+}
+
 
 def empty_stages() -> np.ndarray:
     """A table of stages in which nothing takes part yet."""
@@ -38,10 +51,15 @@ def taking_part(arrays, stage: int) -> list:
     return [kind for kind in KINDS if stage in kind.parts and kind.is_in(arrays)]
 
 
-def link_stages(arrays, stages) -> None:
+def link_function(which: int, arrays) -> None:
+    """Put the parts that function `which` of a set runs on a model into its table of stages, compiled now if need be."""
+    link_stages(arrays, STAGES[which])
+
+
+def link_stages(arrays, wanted) -> None:
     """Put the parts of these stages that a model needs into its table of stages, compiled now if need be."""
     table = arrays["stage"]
-    for stage in (*stages, CALLS):
+    for stage in (*wanted, CALLS):
         if table[stage, COUNT] == 0:
             present = taking_part(arrays, stage)
             for i, kind in enumerate(present):

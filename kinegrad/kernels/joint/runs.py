@@ -1,8 +1,7 @@
 """Which stages of the elements and which parts of its own each function of the joint set runs."""
 
 from kinegrad.kernels import products as functions
-from kinegrad.kernels.elements import stages
-from kinegrad.kernels.elements.kinds import link_stages
+from kinegrad.kernels.elements.kinds import link_function
 from kinegrad.kernels.joint.functions import (
     AT_POSITIONS,
     DIRECTION_COLUMNS,
@@ -11,15 +10,6 @@ from kinegrad.kernels.joint.functions import (
     PARTS,
 )
 
-STAGES = {
-    functions.POSITION: (stages.ROWS,),
-    functions.EVALUATE: (stages.ROWS, stages.FORCES, stages.STIFFNESS),
-    functions.BIAS: (stages.BIAS,),
-    functions.OBSERVE: (stages.OBJECTIVES,),
-    functions.LINEARISE: (stages.LINEAR_FORCES, stages.LINEAR_ROWS, stages.LINEAR_OBJECTIVES),
-    functions.PULLBACK: (stages.PULL,),
-    functions.ENERGY: (stages.ENERGY,),
-}
 OWN = {
     functions.POSITION: (AT_POSITIONS,),
     functions.EVALUATE: (AT_POSITIONS,),
@@ -30,7 +20,7 @@ OF_DIRECTIONS = {functions.LINEARISE: (DIRECTION_COLUMNS, DIRECTION_PRODUCTS)}
 
 def link(which: int, arrays) -> None:
     """Put the addresses of all that function `which` runs on these arrays where it finds them, compiled now if need be."""
-    link_stages(arrays, STAGES[which])
+    link_function(which, arrays)
     PARTS.link(arrays["links"], OWN.get(which, ()))
     if len(arrays["ds"]):
         PARTS.link(arrays["links"], OF_DIRECTIONS.get(which, ()))

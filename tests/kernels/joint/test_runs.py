@@ -6,6 +6,7 @@ from products_by_complex_step import random_case
 from small_mechanisms import two_bodies
 
 from kinegrad.kernels import products
+from kinegrad.kernels.elements.kinds import STAGES
 from kinegrad.kernels.elements.stages import COUNT
 from kinegrad.kernels.joint import runs
 from kinegrad.kernels.joint.functions import DIRECTION_COLUMNS, DIRECTION_PRODUCTS, PARTS
@@ -18,7 +19,7 @@ objectives: {o: {integral: norm2(b.q.acceleration)}}
 
 
 def test_every_function_and_every_part_is_listed():
-    assert set(runs.STAGES) == set(range(products.N_FUNCTIONS))
+    assert set(STAGES) == set(range(products.N_FUNCTIONS))
     parts = [part for table in (runs.OWN, runs.OF_DIRECTIONS) for run in table.values() for part in run]
     assert set(parts) == set(range(len(PARTS)))
 
@@ -31,7 +32,7 @@ def test_what_a_function_needs_is_linked_and_nothing_else(which, directions):
     arrays = {name: work[name] for name in work.arrays}
     arrays["stage"], arrays["links"] = np.zeros_like(work["stage"]), np.zeros_like(work["links"])
     runs.link(which, arrays)
-    assert set(np.flatnonzero(arrays["stage"][:, COUNT]).tolist()) == set(runs.STAGES[which])
+    assert set(np.flatnonzero(arrays["stage"][:, COUNT]).tolist()) == set(STAGES[which])
     wanted = set(runs.OWN.get(which, ()))
     if directions and which == products.LINEARISE:
         wanted |= {DIRECTION_COLUMNS, DIRECTION_PRODUCTS}

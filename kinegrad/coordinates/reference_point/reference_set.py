@@ -1,0 +1,155 @@
+"""The reference-point set as a system has it: where the coordinates of its bodies stand, and its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
+from kinegrad.coordinates.elements import Elements, element_arrays, lowered, records
+from kinegrad.coordinates.joint.poses import Poses
+from kinegrad.coordinates.masses import whole_body
+from kinegrad.coordinates.system import System
+from kinegrad.kernels.reference_point.records import SIZE, TURN
+from kinegrad.model.names import GROUND
+from kinegrad.model.parameters import Parameters
+from kinegrad.rotations import p_from_A
+
+PARTS = {"x": METRE, "y": METRE, "z": METRE, "e0": ONE, "e1": ONE, "e2": ONE, "e3": ONE}
+
+
+def nothing(joint: str):
+    """No joint has coordinates of the set."""
+    raise KeyError(joint)
+
+
+@dataclass(frozen=True, eq=False)
+class ReferencePointSet(CoordinateSet):
+    """The position of the centre of mass and the Euler parameters of each body (RFP-1).
+
+    Attributes
+    ----------
+    bodies_ : tuple of records
+        The ground, then the bodies in the order of the model.
+    place : dict body -> its record
+    """
+
+    bodies_: tuple[dict, ...]
+    place: dict[str, int]
+    _poses: dict = field(default_factory=dict)
+
+    kind = "reference-point"
+    option_names = ()
+    linked = ("stage", "links")
+
+    @classmethod
+    def lower(cls, model, values: Mapping | None = None) -> System:
+        e = Elements(model, Parameters(model.parameters), lambda joint, part: None)
+        bodies, place = [{"k": -1}], {GROUND: 0}
+        for name, body in model.bodies.items():
+            place[name] = len(bodies)
+            bodies.append({"k": len(e.coordinates), **whole_body(e.slots, f"bodies.{name}", body)})
+            e.coordinates += [Coordinate(name, part, unit) for part, unit in PARTS.items()]
+        for name, i in list(place.items())[1:]:
+            e.norm(f"{name} norm", bodies[i]["k"] + TURN)
+        for name in model.joints:
+            e.close(name)
+        return lowered(e, cls(tuple(bodies), place), values, nothing, nothing)
+
+    @property
+    def options(self) -> dict:
+        return {}
+
+    @property
+    def functions(self) -> tuple:
+        from kinegrad.kernels.reference_point.functions import FUNCTIONS
+
+        return FUNCTIONS
+
+    @property
+    def layout(self):
+        from kinegrad.kernels.reference_point.functions import LAYOUT
+
+        return LAYOUT
+
+    def link(self, which: int, arrays: dict) -> None:
+        from kinegrad.kernels.reference_point.runs import link
+
+        link(which, arrays)
+
+    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
+        """The poses that joint coordinates give: p has its largest entry positive."""
+        if "of joints" not in self._poses:
+            self._poses["of joints"] = Poses(system.model)
+        q = []
+        for B, A, r in zip(self.bodies_[1:], *self._poses["of joints"](system.rho.real), strict=True):
+            q += [*(r + A @ s[B["com"] : B["com"] + 3]), *p_from_A(A)]
+        return np.array(q)
+
+    def bodies(self, system: System, work) -> tuple[np.ndarray, ...]:
+        moving = work["body"][1:]
+        A, Ad, Add = (moving[name].reshape(-1, 3, 3) for name in ("A", "Ad", "Add"))
+        k = moving["k"][:, None] + np.arange(TURN)
+        c = work["s"][moving["com"][:, None] + np.arange(3)]
+        r, v, a = (work[name][k] - _times(R, c) for name, R in (("q", A), ("vp", Ad), ("ap", Add)))
+        turn, turned = Ad @ A.transpose(0, 2, 1), Add @ A.transpose(0, 2, 1)
+        w, wd = _axial(turn), _axial(turned)
+        return A, r, np.hstack([v - np.cross(w, r), w]), np.hstack([a - np.cross(wd, r) - np.cross(w, v), wd])
+
+    def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
+        from kinegrad.kernels.records import COLUMN, MARKER
+        from kinegrad.kernels.reference_point.functions import PARTS as OF_FUNCTIONS
+        from kinegrad.kernels.reference_point.records import BODY
+
+        n, tables = system.n, system.tables
+        used = len(tables["markers"])  # the first ones; what no element uses needs no columns
+        markers, columns = [], []
+        for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
+            node = self.place[body]
+            B = self.bodies_[node]
+            ref = B["com"] if point and node else 0
+            first = len(columns)
+            if i < used and node:
+                columns += [{"k": B["k"] + j, "xq": np.eye(3)[j]} for j in range(TURN * point)]
+                columns += [{"k": B["k"] + j} for j in range(TURN, SIZE)]
+            middle = len(columns)
+            if i < used:
+                moved = ds[:, loc : loc + 3].any(axis=1) | ds[:, ref : ref + 3].any(axis=1)
+                columns += [{"k": n + j} for j in np.flatnonzero(moved)]
+            want = wanted[loc : loc + 3].any() or wanted[ref : ref + 3].any()
+            record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(want)}
+            markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
+        touch = self.touched(system, ds)
+        gravity = system.sizes["gravity"]
+        touch |= ds[:, gravity : gravity + 3].any(axis=1)[:, None]
+        body = records(BODY, self.bodies_, number)
+        body["A"][0] = np.eye(3).ravel()
+        body["want"] = self.touched(system, wanted[None, :])[0]
+        return {
+            "body": body,
+            "mk": records(MARKER, markers, number),
+            "col": records(COLUMN, columns, number),
+            "touch": touch.astype(np.int64),
+            "zero": np.zeros(n, number),
+            "links": np.zeros(len(OF_FUNCTIONS), np.int64),
+            **element_arrays(system, number, n + len(ds)),
+        }
+
+    def touched(self, system: System, ds: np.ndarray) -> np.ndarray:
+        """(directions, bodies) whether a direction changes the mass or the inertia of a body; the ground has none."""
+        touch = np.zeros((len(ds), len(self.bodies_)), bool)
+        for i, B in enumerate(self.bodies_[1:], 1):
+            touch[:, i] = (ds[:, B["m"]] != 0.0) | ds[:, B["J"] : B["J"] + 6].any(axis=1)
+        return touch
+
+
+def _times(R: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(b, 3) products of matrices and vectors."""
+    return np.einsum("bij,bj->bi", R, c)
+
+
+def _axial(R: np.ndarray) -> np.ndarray:
+    """(b, 3) axial vectors of the antisymmetric parts of matrices."""
+    return 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1)

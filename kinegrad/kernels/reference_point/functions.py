@@ -1,0 +1,273 @@
+"""The seven functions of the reference-point set, as C functions of a context; what elements contribute comes by stages."""
+
+from kinegrad.kernels.elements.laws import scalar_values
+from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
+from kinegrad.kernels.elements.stages import (
+    BIAS,
+    ENERGY,
+    FORCES,
+    LINEAR_FORCES,
+    LINEAR_OBJECTIVES,
+    LINEAR_ROWS,
+    OBJECTIVES,
+    PULL,
+    ROWS,
+    STIFFNESS,
+    reads_scalars,
+    run_stage,
+)  # fmt: skip
+from kinegrad.kernels.jit import cfunction, kernel, record
+from kinegrad.kernels.levels import position_rows
+from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WK
+from kinegrad.kernels.reference_point.inertia import (
+    body_forces,
+    inertia_changes,
+    inertia_derivatives,
+    kinetic_energy,
+    mass_matrix,
+)  # fmt: skip
+from kinegrad.kernels.reference_point.markers import (
+    covectors,
+    curvature,
+    direction_columns,
+    first_columns,
+    marker_changes,
+    marker_forces,
+    marker_positions,
+    marker_rates,
+    rate_columns,
+)  # fmt: skip
+from kinegrad.kernels.reference_point.motion import fields, keep, orientations, rates
+from kinegrad.kernels.reference_point.pullback import inertia_slots, marker_motions, marker_slots, motions
+from kinegrad.kernels.reference_point.records import BODY
+from kinegrad.kernels.status import OK
+from kinegrad.kernels.table import Parts, call
+from kinegrad.kernels.vec3 import dot, put, vec, vec_at
+
+LAYOUT = ELEMENTS.extend([("body", record(BODY), 1), ("touch", "i8", 2), ("zero", "f8", 1), ("links", "i8", 1)])
+body_, touch_, zero_, links_ = LAYOUT.viewers("body", "touch", "zero", "links")
+mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
+    *"mk col sc count par flag s ds psi_s energy".split()
+)
+q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
+lam_, Phi_t_, M_, K_, C_, J_, level_ = LAYOUT.viewers(*"lam Phi_t M K C J level".split())
+R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, Phids_z_, Phidd_v_ = LAYOUT.viewers(
+    *"R_z Nv_z Na_z Phi_z Phid_z Phidd_z Phids_z Phidd_v".split()
+)
+g_z_, g_v_, g_a_ = LAYOUT.viewers("g_z", "g_v", "g_a")
+
+AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
+PARTS = Parts()
+
+
+@kernel
+def run_part(ctx, k):
+    """Run a part of the set."""
+    call(links_(ctx)[k], ctx)
+
+
+@kernel
+def clear(A):
+    """A = 0."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            A[i, j] = 0.0
+
+
+@kernel
+def clear_covectors(mk):
+    """f, fv, fa of the markers = 0."""
+    zero = (0.0, 0.0, 0.0)
+    for i in range(mk.shape[0]):
+        put(mk[i]["f"], zero)
+        put(mk[i]["fv"], zero)
+        put(mk[i]["fa"], zero)
+
+
+@kernel
+def place(ctx):
+    """Bodies and markers at q, with x_q."""
+    body, mk, s, q = body_(ctx), mk_(ctx), s_(ctx), q_(ctx)
+    orientations(body, q)
+    marker_positions(body, mk, s, q)
+    first_columns(body, mk, col_(ctx), s, q)
+
+
+@kernel
+def move(ctx, v, a):
+    """Rates of bodies and markers at the velocities v and accelerations a."""
+    rates(body_(ctx), q_(ctx), v, a)
+    marker_rates(body_(ctx), mk_(ctx), s_(ctx), v, a)
+
+
+@PARTS.part(AT_POSITIONS)
+@cfunction(what="the simulation kernels")
+def at_positions(ctx):
+    """Positions of bodies and markers, and Phi, Phi_t, Phi_q."""
+    Phi_t = Phi_t_(ctx)
+    place(ctx)
+    clear(J_(ctx))
+    for i in range(Phi_t.shape[0]):
+        Phi_t[i] = 0.0
+    if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
+        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), zero_(ctx), zero_(ctx))
+    run_stage(ctx, ROWS)
+
+
+@cfunction(what="the simulation kernels")
+def position(ctx):
+    """Phi, Phi_t, Phi_q at q."""
+    run_part(ctx, AT_POSITIONS)
+
+
+@cfunction(what="the simulation kernels")
+def evaluate(ctx):
+    """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
+    body, mk, s, q, v, f = body_(ctx), mk_(ctx), s_(ctx), q_(ctx), v_(ctx), f_(ctx)
+    if not flag_(ctx)[AT_POSITION]:
+        run_part(ctx, AT_POSITIONS)
+    move(ctx, v, zero_(ctx))
+    clear_covectors(mk)
+    clear(M_(ctx))
+    mass_matrix(body, s, q, M_(ctx))
+    for i in range(f.shape[0]):
+        f[i] = 0.0
+    body_forces(body, s, q, count_(ctx)[GRAVITY], f)
+    flag_(ctx)[STATUS] = OK
+    if reads_scalars(ctx, FORCES):
+        scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
+    run_stage(ctx, FORCES)
+    covectors(body, mk, s, False)
+    marker_forces(body, q, f)
+    if par_(ctx)[WK] != 0.0:
+        clear(K_(ctx))
+        run_stage(ctx, STIFFNESS)
+
+
+@cfunction(what="the simulation kernels")
+def bias(ctx):
+    """c = Phidd(q, vp, 0) at the q of the last evaluate."""
+    move(ctx, vp_(ctx), zero_(ctx))
+    if reads_scalars(ctx, BIAS):
+        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), zero_(ctx))
+    run_stage(ctx, BIAS)
+
+
+@cfunction(what="the simulation kernels")
+def observe(ctx):
+    """g of the objectives, and x, xd, xdd of the markers, at the q of the last evaluate."""
+    move(ctx, vp_(ctx), ap_(ctx))
+    if reads_scalars(ctx, OBJECTIVES):
+        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
+    run_stage(ctx, OBJECTIVES)
+
+
+@kernel
+def keep_rates(mk, sc):
+    """The velocities of markers and scalars at v, for the pullback."""
+    for i in range(mk.shape[0]):
+        put(mk[i]["xds"], vec(mk[i]["xd"]))
+    for i in range(sc.shape[0]):
+        sc[i]["uds"] = sc[i]["ud"]
+
+
+@cfunction(what="the sensitivity kernels")
+def linearise(ctx):
+    """Every first derivative of a step, by coordinates and directions."""
+    body, mk, col, sc, s, q = body_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
+    clear(M_(ctx))
+    clear(C_(ctx))
+    clear(R_z_(ctx))
+    clear(Nv_z_(ctx))
+    clear(Na_z_(ctx))
+    clear(Phi_z_(ctx))
+    clear(Phid_z_(ctx))
+    clear(Phidd_z_(ctx))
+    clear(Phids_z_(ctx))
+    clear(J_(ctx))
+    clear(Phidd_v_(ctx))
+    clear(g_z_(ctx))
+    clear(g_v_(ctx))
+    clear(g_a_(ctx))
+    clear_covectors(mk)
+    place(ctx)
+    for context in range(2):  # the residual at (q, v, a), then constraints and objectives at (q, vp, ap)
+        v = v_(ctx) if context == 0 else vp_(ctx)
+        a = a_(ctx) if context == 0 else ap_(ctx)
+        move(ctx, v, a)
+        scalar_values(sc, mk, q, v, a)
+        rate_columns(body, mk, col, s, v, a, context == 1)
+        if ds_(ctx).shape[0] > 0:
+            run_part(ctx, DIRECTION_COLUMNS)
+        if context == 0:
+            keep(body)
+            keep_rates(mk, sc)
+            run_part(ctx, INERTIA_PRODUCTS)
+            run_stage(ctx, LINEAR_FORCES)
+    run_stage(ctx, LINEAR_ROWS)
+    position_rows(level_(ctx), Phi_z_(ctx), Phid_z_(ctx), J_(ctx), Phidd_v_(ctx))
+    run_stage(ctx, LINEAR_OBJECTIVES)
+    covectors(body, mk, s, True)
+    curvature(body, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
+    if ds_(ctx).shape[0] > 0:
+        run_part(ctx, DIRECTION_PRODUCTS)
+
+
+@PARTS.part(INERTIA_PRODUCTS)
+@cfunction(what="the sensitivity kernels")
+def inertia_products(ctx):
+    """What the bodies give to M, R_z, C, Nv_z, Na_z."""
+    body, s, q, v, a, dv, da = body_(ctx), s_(ctx), q_(ctx), v_(ctx), a_(ctx), dv_(ctx), da_(ctx)
+    fields(body, q, dv, da)
+    mass_matrix(body, s, q, M_(ctx))
+    inertia_derivatives(body, s, q, v, a, dv, da, R_z_(ctx), C_(ctx), Nv_z_(ctx), Na_z_(ctx))
+
+
+@PARTS.part(DIRECTION_COLUMNS)
+@cfunction(what="the sensitivity kernels")
+def columns_of_directions(ctx):
+    """Columns of the markers under every direction, at the rates at hand."""
+    direction_columns(body_(ctx), mk_(ctx), col_(ctx), ds_(ctx), q_(ctx).shape[0])
+
+
+@PARTS.part(DIRECTION_PRODUCTS)
+@cfunction(what="the sensitivity kernels")
+def products_of_directions(ctx):
+    """Columns of R_z, Nv_z, Na_z under every direction, beyond what elements gave."""
+    body, s, ds, q, R_z, Nv, Na = body_(ctx), s_(ctx), ds_(ctx), q_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx)
+    gravity = count_(ctx)[GRAVITY]
+    inertia_changes(body, s, ds, touch_(ctx), q, a_(ctx), dv_(ctx), da_(ctx), gravity, R_z, Nv, Na)
+    marker_changes(body, mk_(ctx), col_(ctx), ds, q, R_z, Nv, Na)
+
+
+@cfunction(what="the adjoint kernels")
+def pullback(ctx):
+    """Adds to psi_s of one objective, after linearise at the same point."""
+    body, mk, s, q, mu, eta_v, eta_a = body_(ctx), mk_(ctx), s_(ctx), q_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx)
+    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    motions(body, q, mu, eta_v, eta_a)
+    marker_motions(body, mk, sc_(ctx), s, mu, eta_v, eta_a)
+    run_stage(ctx, PULL)
+    marker_slots(body, mk, psi_s)
+    inertia_slots(body, s, a_(ctx), dv_(ctx), da_(ctx), mu, eta_v, eta_a, count_(ctx)[GRAVITY], psi_s)
+
+
+@cfunction(what="the simulation kernels")
+def energy(ctx):
+    """Kinetic energy, potential of weight and elements, and the power of all else, after evaluate."""
+    body, s, q, v, lam, Phi_t, out = body_(ctx), s_(ctx), q_(ctx), v_(ctx), lam_(ctx), Phi_t_(ctx), energy_(ctx)
+    kinetic, potential, power = 0.0 * s[0], 0.0 * s[0], 0.0 * s[0]
+    g = vec_at(s, count_(ctx)[GRAVITY])
+    for i in range(1, body.shape[0]):
+        B = body[i]
+        kinetic += kinetic_energy(B, s, q, v)
+        potential -= s[B["m"]] * dot(g, vec_at(q, B["k"]))
+    for i in range(Phi_t.shape[0]):
+        power += lam[i] * Phi_t[i]
+    out[0] = kinetic
+    out[1] = potential
+    out[2] = power
+    run_stage(ctx, ENERGY)
+
+
+FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)

@@ -1,0 +1,26 @@
+"""Which parts of its own each function of the reference-point set runs."""
+
+from kinegrad.kernels import products as functions
+from kinegrad.kernels.elements.kinds import link_function
+from kinegrad.kernels.reference_point.functions import (
+    AT_POSITIONS,
+    DIRECTION_COLUMNS,
+    DIRECTION_PRODUCTS,
+    INERTIA_PRODUCTS,
+    PARTS,
+)
+
+OWN = {
+    functions.POSITION: (AT_POSITIONS,),
+    functions.EVALUATE: (AT_POSITIONS,),
+    functions.LINEARISE: (INERTIA_PRODUCTS,),
+}
+OF_DIRECTIONS = {functions.LINEARISE: (DIRECTION_COLUMNS, DIRECTION_PRODUCTS)}
+
+
+def link(which: int, arrays) -> None:
+    """Put the addresses of all that function `which` runs on these arrays where it finds them, compiled now if need be."""
+    link_function(which, arrays)
+    PARTS.link(arrays["links"], OWN.get(which, ()))
+    if len(arrays["ds"]):
+        PARTS.link(arrays["links"], OF_DIRECTIONS.get(which, ()))

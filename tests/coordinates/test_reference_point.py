@@ -1,0 +1,187 @@
+"""Reference-point coordinates: what they are, and that they are the same mechanism as in joint coordinates."""
+
+import json
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import assert_close
+from joint_roles import KINDS as JOINTS
+
+import kinegrad as kg
+from kinegrad.cli import main
+from kinegrad.kernels.jit import JIT
+from kinegrad.kernels.products import OBSERVE
+from kinegrad.kinematics.start import start
+
+EXAMPLES = sorted(path.parent.name for path in (Path(__file__).parents[2] / "examples").glob("*/model.yaml"))
+compiled = pytest.mark.skipif(not JIT, reason="runs need the compiler")
+
+
+def example(name):
+    return kg.Model.from_yaml(Path(__file__).parents[2] / "examples" / name / "model.yaml")
+
+
+def started(system):
+    """Position, velocity and acceleration of all markers, and the motion of the bodies, at the start."""
+    work = system.workspace(every_marker=True)
+    start(system, work)
+    work.call(OBSERVE)
+    markers = [work["mk"][name][[system.markers[k] for k in sorted(system.markers)]] for name in ("x", "xd", "xdd")]
+    return [*markers, *system.set.bodies(system, work)]
+
+
+def assert_same_start(model, tolerance=1e-9):
+    """Equal freedoms, and markers and bodies with equal positions, velocities and accelerations."""
+    one, other = kg.joint(model), kg.reference_point(model)
+    assert kg.mobility(one).dof == kg.mobility(other).dof
+    for x, y in zip(started(one), started(other), strict=True):
+        assert_close(y, x, tolerance, max(1.0, np.abs(x).max(initial=0.0)))
+    return other
+
+
+# --- what they are ---
+
+
+def test_names_and_sizes():
+    system = kg.reference_point(example("five_bar"))
+    assert (system.kind, system.n, system.m) == ("reference-point", 30, 31)
+    assert system.coordinates[:7] == tuple(f"bar_A1.{part}" for part in ("x", "y", "z", "e0", "e1", "e2", "e3"))
+    assert [c.unit for c in system.coordinates[:7]] == ["m"] * 3 + ["1"] * 4
+    assert system.coordinates[-2:] == ("JA.angle", "J1.angle")
+    assert system.alike.shape == (4, 4) and system.set.spanning_tree() is None
+
+
+def test_it_is_chosen_by_name():
+    model = example("simple_pendulum")
+    assert kg.lower(model, "reference-point").kind == "reference-point"
+    chosen = kg.Model.from_dict(model.to_dict() | {"simulation": {"coordinates": "reference-point", "t_end": 1}})
+    assert kg.lower(chosen).kind == "reference-point"
+    assert kg.Model.from_dict(chosen.to_dict()).simulation.coordinates.type == "reference-point"
+    with pytest.raises(kg.KinegradError, match=r"^Reference-point coordinates have no option 'cut'"):
+        kg.lower(model, "reference-point", cut=["hinge"])
+
+
+def test_the_recursive_formulation_is_refused():
+    with pytest.raises(kg.KinegradError, match="needs joint coordinates, not reference-point"):
+        kg.simulate(kg.reference_point(example("simple_pendulum")), "recursive", "rk4", t_end=0.01)
+
+
+def test_it_travels():
+    system = kg.reference_point(example("slider_crank"), values={})
+    again = pickle.loads(pickle.dumps(system.with_parameters(system.rho * 1.01)))
+    assert again.kind == system.kind and again.coordinates == system.coordinates
+    assert_close(again.rho, 1.01 * system.rho)
+
+
+@pytest.mark.parametrize("values", ["[0, 0, 0, 0]", "[0, 0, 0, 0*a]"])
+def test_a_quaternion_of_zeros_is_one_sentence(values, tmp_path, capsys):
+    path = tmp_path / "top.yaml"
+    path.write_text(TOP.replace("[1, 0.1, 0.2, a]", values))
+    with pytest.raises(SystemExit) as exit:
+        main(["run", str(path), "--coordinates", "reference-point"])
+    told = capsys.readouterr().err
+    assert exit.value.code == 2 and told.count("\n") == 1 and "euler_parameters" in told
+
+
+# --- the same mechanism ---
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_start_alike(name):
+    assert_same_start(example(name))
+
+
+LOOP = """
+kinegrad: 1
+parameters: {L: 0.7}
+ground: {markers: {O: [0.1, -0.2, 0.3], Q: [0.5, 0.1, -0.2]}}
+bodies:
+  a: {mass: 1.3, com: [0.1, 0.2, -0.2], inertia: [0.3, 0.4, 0.5, 0.02, -0.03, 0.05], markers: {p: [0.05, 0.4, 0.1], q: [0.3, 0.2, L]},
+      point_masses: {tip: {mass: 0.4, at: [0.3, 0.2, L]}}, pose: {origin: [0.1, 0.2, 0.1], x_axis: [1, 0.2, 0.1]}}
+  b: {mass: 0.8, com: [0, 0.1, 0.2], inertia: [0.1, 0.2, 0.2], markers: {p: [-0.1, 0.2, 0.1], s: [0.4, 0.3, -0.2]},
+      pose: {origin: [0.4, 0.3, 0.6], z_axis: [0.3, 0.1, 1]}}
+joints:
+  first: {type: cardan, between: [ground.O, a.p], axes: [[1, 0, 0], [0, 1, 0]]}
+  it: JOINT
+forces:
+  weight: {type: gravity, acceleration: [0.3, -9.81, 1]}
+  coil: {type: spring, between: [ground.Q, b.s], stiffness: 30, damping: 0.8, natural_length: 0.4}
+degrees_of_freedom: {first.angle1: {position: 0.3, velocity: 1.1}, first.angle2: {position: -0.2, velocity: 0.7}, STARTS}
+"""
+STARTS = {
+    "revolute": "it.angle: {position: 7, velocity: 1.3}",
+    "prismatic": "it.distance: {position: 0.4, velocity: -0.3}",
+    "cylindrical": "it.angle: {position: -3, velocity: 2}, it.distance: {position: 0.2, velocity: 0.1}",
+    "screw": "it.angle: {position: 8, velocity: -2}",
+    "cardan": "it.angle1: {position: 0.8, velocity: 1}, it.angle2: {position: 4, velocity: -1}",
+    "planar": "it.x: {position: 0.3, velocity: 1}, it.y: {position: -0.2, velocity: 0.2}, it.angle: {position: 2, velocity: 3}",
+    "spherical": "it: {rotation: [0.3, -2.5, 1.2], angular_velocity: [1, 2, -1]}",
+    "floating": "it: {euler_parameters: [0.1, 1, -2, 0.3], angular_velocity: [1, 2, -1], position: [0.1, 0.4, 0.2], velocity: [1, 0, 2]}",
+    "fixed": "",
+}
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["", "reversed"])
+@pytest.mark.parametrize("name", [*(name for name in JOINTS if "without" not in name), "floating"])
+def test_joints_start_alike(name, turned):
+    """A chain of two bodies with every joint, angles with turns among the degrees of freedom, and rotations near half a turn."""
+    kind = name.split()[0]
+    entries = {"type": kind, "between": ["a.q", "b.p"][:: -1 if turned else 1], **JOINTS.get(name, {})}
+    model = LOOP.replace("JOINT", json.dumps(entries)).replace("STARTS", STARTS[kind])
+    assert_same_start(kg.Model.from_yaml_text(model))
+
+
+# --- a rotation at the start where nothing carries it ---
+
+TOP = """
+kinegrad: 1
+parameters: {a: 0.4, w: 2.0, m: 1.2}
+ground: {markers: {O: [0.1, 0, 0.2]}}
+bodies: {top: {mass: m, com: [0, 0.1, 0.3], inertia: [0.3, 0.4, 0.5], markers: {o: [0, 0, 0], tip: [0.1, 0.2, a]}}}
+joints: {ball: {type: spherical, between: [ground.O, top.o]}}
+forces: {weight: {type: gravity, acceleration: [0, 0, -9.81]}}
+degrees_of_freedom: {ball: {euler_parameters: [1, 0.1, 0.2, a], angular_velocity: [w, 0.2, -1]}}
+objectives: {path: {integral: norm2(top.tip.velocity) + top.tip.acceleration.x}}
+simulation: {t_end: 0.05, step: 1.0e-3}
+"""
+
+
+@compiled
+@pytest.mark.parametrize("turned", [False, True], ids=["", "reversed"])
+def test_every_number_of_a_rotation_keeps_its_derivative(turned):
+    """Derivatives by the Euler parameters and the angular velocity at the start, those of joint coordinates at small steps."""
+    text = TOP.replace("[ground.O, top.o]", "[top.o, ground.O]") if turned else TOP
+    values = []
+    for lower in (kg.joint, kg.reference_point):
+        motion = kg.simulate(lower(kg.Model.from_yaml_text(text)), "matrix-r", "rk4")
+        found = [
+            kg.gradient(motion, wrt=["a", "w", "m"], method=method).matrix[0]
+            for method in ("direct", "discrete-adjoint")
+        ]
+        assert_close(found[0], found[1], 1e-9, np.abs(found[0]).max())
+        values.append(found[0])
+    assert_close(values[1], values[0], 1e-9, np.abs(values[0]).max())
+
+
+def test_a_cut_joint_starts_with_its_rotation_too():
+    """In joint coordinates, where the ball is cut and the hinge carries the body; a half turn away would satisfy the rows."""
+    text = TOP.replace("joints: {", "joints: {air: {type: floating, between: [ground.O, top.o]}, ")
+    system = kg.joint(kg.Model.from_yaml_text(text), cut=["ball"])
+    assert [f.name for f in system.freedoms] == ["ball.rotation.x", "ball.rotation.y", "ball.rotation.z"]
+    x, xd, *_ = started(system)
+    expected, rate, *_ = started(kg.joint(kg.Model.from_yaml_text(TOP)))
+    assert_close(x, expected, 1e-12)
+    assert_close(xd, rate, 1e-12)
+
+
+@compiled
+@pytest.mark.parametrize("pitch", [0.0, 0.05])
+def test_a_screw_may_have_no_pitch(pitch):
+    text = LOOP.replace(
+        "JOINT", json.dumps({"type": "screw", "between": ["a.q", "b.p"], "axis": [0, 1, 0.2], "pitch": pitch})
+    )
+    text = re.sub("STARTS", "it.angle: {position: 8, velocity: -2}", text)
+    assert_same_start(kg.Model.from_yaml_text(text))
