@@ -99,8 +99,8 @@ kinegrad: 1
 parameters: {L: 0.7}
 ground: {markers: {O: [0.1, -0.2, 0.3], Q: [0.5, 0.1, -0.2]}}
 bodies:
-  a: {mass: 1.3, com: [0.1, 0.2, -0.2], inertia: [0.3, 0.4, 0.5, 0.02, -0.03, 0.05], markers: {p: [0.05, 0.4, 0.1], q: [0.3, 0.2, L]},
-      point_masses: {tip: {mass: 0.4, at: [0.3, 0.2, L]}}, pose: {origin: [0.1, 0.2, 0.1], x_axis: [1, 0.2, 0.1]}}
+  a: {mass: 1.3, com: [0.1, 0.2, -0.2], inertia: [0.3, 0.4, 0.5, 0.02, -0.03, 0.05],
+      markers: {p: [0.05, 0.4, 0.1], q: [0.3, 0.2, L]}, point_masses: {tip: {mass: 0.4, at: [0.3, 0.2, L]}}, pose: {origin: [0.1, 0.2, 0.1], x_axis: [1, 0.2, 0.1]}}
   b: {mass: 0.8, com: [0, 0.1, 0.2], inertia: [0.1, 0.2, 0.2], markers: {p: [-0.1, 0.2, 0.1], s: [0.4, 0.3, -0.2]},
       pose: {origin: [0.4, 0.3, 0.6], z_axis: [0.3, 0.1, 1]}}
 joints:
@@ -119,7 +119,8 @@ STARTS = {
     "cardan": "it.angle1: {position: 0.8, velocity: 1}, it.angle2: {position: 4, velocity: -1}",
     "planar": "it.x: {position: 0.3, velocity: 1}, it.y: {position: -0.2, velocity: 0.2}, it.angle: {position: 2, velocity: 3}",
     "spherical": "it: {rotation: [0.3, -2.5, 1.2], angular_velocity: [1, 2, -1]}",
-    "floating": "it: {euler_parameters: [0.1, 1, -2, 0.3], angular_velocity: [1, 2, -1], position: [0.1, 0.4, 0.2], velocity: [1, 0, 2]}",
+    "floating": "it: {euler_parameters: [0.1, 1, -2, 0.3], angular_velocity: [1, 2, -1], "
+    "position: [0.1, 0.4, 0.2], velocity: [1, 0, 2]}",
     "fixed": "",
 }
 
@@ -127,7 +128,7 @@ STARTS = {
 @pytest.mark.parametrize("turned", [False, True], ids=["", "reversed"])
 @pytest.mark.parametrize("name", [*(name for name in JOINTS if "without" not in name), "floating"])
 def test_joints_start_alike(name, turned):
-    """A chain of two bodies with every joint, angles with turns among the degrees of freedom, and rotations near half a turn."""
+    """A chain of two bodies with every joint: angles with turns, and rotations near half a turn, as degrees of freedom."""
     kind = name.split()[0]
     entries = {"type": kind, "between": ["a.q", "b.p"][:: -1 if turned else 1], **JOINTS.get(name, {})}
     model = LOOP.replace("JOINT", json.dumps(entries)).replace("STARTS", STARTS[kind])

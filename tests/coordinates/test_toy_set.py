@@ -194,7 +194,7 @@ def test_wrong_names_are_answered():
     model = kg.Model.from_yaml_text(CARRIAGES)
     with pytest.raises(
         KinegradError,
-        match=r"^There are no coordinates 'gantri' \(did you mean 'gantry'\?\); choose one of joint, reference-point, gantry\.$",
+        match=r"^There are no coordinates 'gantri' \(did you mean 'gantry'\?\); choose one of joint, .*gantry\.$",
     ):
         kg.lower(model, "gantri")
     with pytest.raises(KinegradError, match=r"^Gantry coordinates have no option 'cut'; they have none\.$"):
