@@ -17,7 +17,7 @@ from kinegrad.coordinates.sets import joint
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, OBSERVE
-from kinegrad.kinematics.start import place as placed
+from kinegrad.kinematics.start import place as place_coordinates
 from kinegrad.model.joints import JOINTS
 from kinegrad.model.model import Model
 from kinegrad.reactions.joints import free_directions
@@ -215,7 +215,7 @@ def test_measures_are_the_coordinates_of_the_tree(example, rng):
     d, tree, q = somewhere(example, rng)
     system = closed(d, kind.model.coordinates)
     work = system.workspace()
-    placed(system, work)
+    place_coordinates(system, work)
     work["flag"][FREEDOMS] = 1
     work.call(EVALUATE)
     assert np.abs(work["Phi"][: system.m]).max() < 1e-12

@@ -100,7 +100,8 @@ parameters: {L: 0.7}
 ground: {markers: {O: [0.1, -0.2, 0.3], Q: [0.5, 0.1, -0.2]}}
 bodies:
   a: {mass: 1.3, com: [0.1, 0.2, -0.2], inertia: [0.3, 0.4, 0.5, 0.02, -0.03, 0.05],
-      markers: {p: [0.05, 0.4, 0.1], q: [0.3, 0.2, L]}, point_masses: {tip: {mass: 0.4, at: [0.3, 0.2, L]}}, pose: {origin: [0.1, 0.2, 0.1], x_axis: [1, 0.2, 0.1]}}
+      markers: {p: [0.05, 0.4, 0.1], q: [0.3, 0.2, L]}, point_masses: {tip: {mass: 0.4, at: [0.3, 0.2, L]}},
+      pose: {origin: [0.1, 0.2, 0.1], x_axis: [1, 0.2, 0.1]}}
   b: {mass: 0.8, com: [0, 0.1, 0.2], inertia: [0.1, 0.2, 0.2], markers: {p: [-0.1, 0.2, 0.1], s: [0.4, 0.3, -0.2]},
       pose: {origin: [0.4, 0.3, 0.6], z_axis: [0.3, 0.1, 1]}}
 joints:
