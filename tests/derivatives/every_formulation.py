@@ -7,8 +7,11 @@ import json
 import sys
 
 import numpy as np
+import pytest
+from uncompiled import uncompiled_results
 from whole_runs import TO_ROUNDING, Case, H
 
+from kinegrad.kernels.jit import JIT
 from kinegrad.model.simulation import ALI3P, HHT, Index1, MatrixR, Newmark, Penalty, Recursive, RungeKutta4
 from kinegrad.sensitivity.gradient import gradient, labels_of
 
@@ -57,6 +60,23 @@ def assert_gradient(case: Case, expected: dict, tolerance: float = 1e-9) -> None
     assert np.isfinite(direct).all()
     assert (np.abs(direct - complex_step) / scale).max() < tolerance
     assert (np.abs(adjoint - direct) / scale).max() < tolerance
+
+
+def gradient_tests(file: str, cases: dict[str, Case]):
+    """The fixture `expected` and the test `test_gradient` of a file with these cases, which as a script runs `main`."""
+
+    @pytest.fixture(scope="module")
+    def expected():
+        """{case: {objectives, gradient}} from processes without the compiler."""
+        return uncompiled_results(file)
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not JIT, reason="compares compiled code with uncompiled runs")
+    @pytest.mark.parametrize("name", list(cases))
+    def test_gradient(name, expected):
+        assert_gradient(cases[name], expected[name])
+
+    return expected, test_gradient
 
 
 def main(cases: dict[str, Case]) -> None:

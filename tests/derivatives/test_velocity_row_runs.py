@@ -1,11 +1,7 @@
 """Gradients of runs with rows of velocities in every formulation that takes them against complex step."""
 
-import pytest
 import rolling_models
-from every_formulation import assert_gradient, cases, main
-from uncompiled import uncompiled_results
-
-from kinegrad.kernels.jit import JIT
+from every_formulation import cases, gradient_tests, main
 
 CASES = {
     name: case
@@ -21,19 +17,7 @@ CASES = {
     if "matrix-r" not in name
 }
 
-
-@pytest.fixture(scope="module")
-def expected():
-    """{case: {objectives, gradient}} from processes without the compiler."""
-    return uncompiled_results(__file__)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not JIT, reason="compares compiled code with uncompiled runs")
-@pytest.mark.parametrize("name", list(CASES))
-def test_gradient(name, expected):
-    assert_gradient(CASES[name], expected[name])
-
+expected, test_gradient = gradient_tests(__file__, CASES)
 
 if __name__ == "__main__":
     main(CASES)
