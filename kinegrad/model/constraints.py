@@ -134,7 +134,7 @@ class PositionRow(Constraint):
     """An expression in positions that is held at zero."""
 
     type: Literal["position"] = "position"
-    value: Number = Field(
+    value: Annotated[Number, OR_LAW] = Field(
         description="expression in t, parameters, measures, joint coordinates and positions of markers"
     )
 
@@ -143,7 +143,7 @@ class VelocityRow(Constraint):
     """An expression that is linear in velocities and held at zero: skates, rolling, drivers of velocities."""
 
     type: Literal["velocity"] = "velocity"
-    value: Number = Field(description="the same, with velocities to the first power")
+    value: Annotated[Number, OR_LAW] = Field(description="the same, with velocities to the first power")
 
 
 CONSTRAINTS = {

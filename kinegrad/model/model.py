@@ -361,7 +361,7 @@ class Broken:
 def _refuse_functions(model: Model) -> None:
     """Raise for each function in the model, which a file cannot hold."""
     problems = []
-    for section, word in (("forces", "force"), ("objectives", "objective")):
+    for section, word in (("forces", "force"), ("constraints", "constraint"), ("objectives", "objective")):
         for name, element in getattr(model, section).items():
             laws = [value for _, value in element if isinstance(value, Law)]
             if laws:

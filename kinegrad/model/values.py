@@ -27,8 +27,8 @@ MEASURE = re.compile(rf"{IDENTIFIER.pattern}(\.{IDENTIFIER.pattern}){{0,2}}", re
 
 
 NO_LAW_HERE = (
-    "a function, which is allowed only as the value of a force or torque (all of it, as law(...)) and in objectives; "
-    "give a number or an expression here."
+    "a function, which is allowed only as the value of a force or torque or of a constraint of type position or velocity (all "
+    "of it, as law(...)) and in objectives; give a number or an expression here."
 )
 
 
