@@ -28,21 +28,6 @@ if TYPE_CHECKING:
 
 GROUND = "ground"
 
-#: Rows of a constraint; a guided marker has three.
-CONSTRAINT_ROWS = {
-    "coincidence": 3,
-    "distance": 1,
-    "dot": 1,
-    "angle": 1,
-    "parallel": 2,
-    "same-direction": 2,
-    "point-on-line": 2,
-    "point-in-plane": 1,
-    "linear": 1,
-    "guidance": 1,
-    "position": 1,
-    "velocity": 1,
-}
 TRY_ALL_ROOTS = 16  # bodies of a free chain; in longer ones only the middle, which is exact where there are no loops
 
 
@@ -119,15 +104,6 @@ class SpanningTree:
 def spanning_tree(model: Model, cut: Collection[str] = ()) -> SpanningTree:
     """The spanning tree of `model`, with the joints in `cut` cut by request."""
     return span(list(model.bodies), model.joints, used=model.used_joints, cut=cut)
-
-
-def joint_set_size(model: Model, tree: SpanningTree) -> tuple[int, int]:
-    """Number of coordinates and of rows in the joint set: those of `tree`, of the constraints and of the drivers."""
-    rows = sum(
-        3 if getattr(constraint, "marker", None) else CONSTRAINT_ROWS[constraint.type]
-        for constraint in model.constraints.values()
-    )
-    return tree.n_coordinates, tree.n_rows + rows + len(model.drivers)
 
 
 def span(
