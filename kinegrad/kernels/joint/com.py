@@ -5,10 +5,11 @@ so M and f keep their digits wherever the mechanism stands.  Nodes without a mas
 rows and all derivatives are those of the other functions: both evaluations compute the same M and f.
 """
 
+from kinegrad.kernels.clearing import clear_covectors
 from kinegrad.kernels.elements.layout import GRAVITY
 from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.joint import functions
-from kinegrad.kernels.joint.functions import AT_POSITIONS, LAYOUT, base, clear_covectors, forces, run_part, tangent
+from kinegrad.kernels.joint.functions import AT_POSITIONS, LAYOUT, base, forces, run_part, tangent
 from kinegrad.kernels.joint.inertia import (
     add10,
     dot6,

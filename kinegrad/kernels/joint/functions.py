@@ -3,6 +3,7 @@
 Motions are taken about the global origin; `com` has another EVALUATE.
 """
 
+from kinegrad.kernels.clearing import clear, clear_covectors
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
@@ -79,25 +80,6 @@ PARTS = Parts()
 def run_part(ctx, k):
     """Run a part of the set."""
     call(links_(ctx)[k], ctx)
-
-
-@kernel
-def clear(A):
-    """A = 0."""
-    for i in range(A.shape[0]):
-        for j in range(A.shape[1]):
-            A[i, j] = 0.0
-
-
-@kernel
-def clear_covectors(mk):
-    """f, fv, fa of the markers = 0."""
-    for i in range(mk.shape[0]):
-        m = mk[i]
-        for j in range(3):
-            m["f"][j] = 0.0
-            m["fv"][j] = 0.0
-            m["fa"][j] = 0.0
 
 
 @kernel

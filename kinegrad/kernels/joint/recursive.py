@@ -5,10 +5,11 @@ from the parent's point to it.  A joint with Euler parameters is a ball joint: i
 p̈ with p·p̈ = -ṗ·ṗ (REC-5).  Closure rows play no part.
 """
 
+from kinegrad.kernels.clearing import clear_covectors
 from kinegrad.kernels.elements.layout import GRAVITY
 from kinegrad.kernels.elements.stages import FORCES, is_empty
 from kinegrad.kernels.jit import cfunction, cos, kernel, real, record, sin
-from kinegrad.kernels.joint.functions import LAYOUT, base, clear_covectors, forces
+from kinegrad.kernels.joint.functions import LAYOUT, base, forces
 from kinegrad.kernels.joint.inertia import moments_of, momentum, tensor
 from kinegrad.kernels.joint.markers import marker_positions, marker_rates
 from kinegrad.kernels.joint.motion import dot4, e_column, euler_rotation, four, mat_at, positions, velocities

@@ -5,11 +5,12 @@ product for each pair of coordinates of which one carries the other, about the p
 its inverse is applied to blocks of columns by the sweeps of the forward dynamics (REC-9).
 """
 
+from kinegrad.kernels.clearing import clear, clear_covectors
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import GRAVITY
 from kinegrad.kernels.elements.stages import FORCES, LINEAR_FORCES, is_empty, run_stage
 from kinegrad.kernels.jit import cfunction, kernel
-from kinegrad.kernels.joint.functions import base, clear, clear_covectors
+from kinegrad.kernels.joint.functions import base
 from kinegrad.kernels.joint.inertia import add10, dot6, get10, momentum, put10, shifted_moments
 from kinegrad.kernels.joint.markers import curvature, first_columns, marker_positions, marker_rates, rate_columns
 from kinegrad.kernels.joint.motion import accelerations, dot4, e_column, euler_axis, four, positions
