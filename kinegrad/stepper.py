@@ -12,6 +12,7 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
 from kinegrad.errors import AccuracyWarning, KinegradError, SimulationError
+from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Steps
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, POSITION, TIME
 from kinegrad.kernels.status import CALLBACK_FAILED, OK
@@ -198,7 +199,8 @@ class Stepper:
         """The stepper, `n` steps later.
 
         A step that fails raises a SimulationError with its time; what a Python law raised is raised as it is.  The stepper is
-        then at the last state before that step, and can go on from there with other inputs.
+        then at the last state before that step, and can go on from there with other inputs.  Ctrl-C leaves it at a state some
+        steps before, at most, and nothing half done.
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise KinegradError(f"The number of steps is {n!r}; give a whole number, 0 or more.")
@@ -211,13 +213,18 @@ class Stepper:
     def _advance(self, count: int) -> None:
         """`count` steps in one call of compiled code."""
         before = self._now()
-        status, done = self._steps(count)
-        if status == OK:
-            return
-        error = self._error(status, done)
-        self._back_to(before)
-        if done:
-            self._steps(done)
+        try:
+            status, done = self._steps(count)
+            if status == OK:
+                return
+            error = self._error(status, done)
+            self._back_to(before)
+            if done:
+                self._steps(done)
+        except BaseException:  # Ctrl-C between what belongs together
+            with Interrupts():
+                self._back_to(before)
+            raise
         raise error
 
     def _steps(self, count: int) -> tuple[int, int]:
@@ -320,22 +327,29 @@ class Stepper:
         work, before = self._work, self._work["s"].copy()
         self._refuse_start(before, s, values)
         velocities = self._velocities(before, s, values)
-        if settle or velocities is not None:
-            state = self._now()
+        state, old = self._now(), (self._rho, self._fields)
+        try:
             work["s"][:] = s
-            if velocities is not None:
-                self.scheme.put_velocities(work, velocities)
-            status = self.scheme.settle(work, self.t)
-            if status != OK or self._raised():
-                error = self._error(status, 0)
+            if settle or velocities is not None:
+                self._settle(velocities)
+            self._rho, self._fields = rho, fields
+            self._markers = None
+        except BaseException:  # Ctrl-C too: all is changed, or nothing
+            with Interrupts():
                 work["s"][:] = before
+                self._rho, self._fields = old
                 self._back_to(state)
-                raise error
-            self.scheme.keep(work, self._rows[0])
-        work["s"][:] = s
-        self._rho, self._fields = rho, fields
-        self._markers = None
+            raise
         return self
+
+    def _settle(self, velocities: np.ndarray | None) -> None:
+        """Accelerations and multipliers of the slots as they are, at other velocities if any are given."""
+        if velocities is not None:
+            self.scheme.put_velocities(self._work, velocities)
+        status = self.scheme.settle(self._work, self.t)
+        if status != OK or self._raised():
+            raise self._error(status, 0)
+        self.scheme.keep(self._work, self._rows[0])
 
     def _with(self, values: dict) -> np.ndarray:
         """The independent parameters with other values, after names and values are checked."""

@@ -1,6 +1,8 @@
 """Stepper: the digits of `simulate`, states in and out, inputs that change, and what is refused."""
 
+import os
 import pickle
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -330,6 +332,47 @@ def test_a_law_that_raises():
     assert 0 < steps < 25
     stepper.advance(50 - steps)  # it goes on from the last good state
     assert stepper.q[0] == pytest.approx(0.5 + 0.5 * 0.5**2, abs=1e-13)
+
+
+@pytest.fixture
+def listening():
+    """The usual reaction to Ctrl-C, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class PressesCtrlC:
+    """A method of a scheme that works as before, and is interrupted as soon as it has."""
+
+    def __init__(self, method):
+        self.method = method
+
+    def __call__(self, *arguments):
+        result = self.method(*arguments)
+        os.kill(os.getpid(), signal.SIGINT)
+        return result
+
+
+@pytest.mark.parametrize("key", [("ali3p", "newmark"), ("matrix-r", "rk4"), ("recursive", "rk4")], ids=" ".join)
+def test_an_interrupt_leaves_nothing_half_done(key, listening, monkeypatch):
+    expected = kg.Stepper(four_bar(), *key, step=H).advance(5)
+    stepper = kg.Stepper(four_bar(), *key, step=H).advance(5)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(stepper.scheme), "advance", PressesCtrlC(stepper.scheme.advance))
+        with pytest.raises(KeyboardInterrupt):
+            stepper.advance(7)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(stepper.scheme), "settle", PressesCtrlC(stepper.scheme.settle))
+        with pytest.raises(KeyboardInterrupt):
+            stepper.set(u=30.0)
+    assert stepper.steps == 5 and stepper.parameters["u"] == 2.0
+    assert stepper.objectives == expected.objectives
+    for one in (stepper, expected):
+        one.advance(3).set(u=4.0).advance(9)
+    for name in ("q", "qd", "qdd", "lam"):
+        np.testing.assert_array_equal(getattr(stepper, name), getattr(expected, name))
+    assert stepper.objectives == expected.objectives
 
 
 def test_refused_by_name():

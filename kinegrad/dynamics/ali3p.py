@@ -98,7 +98,7 @@ class Ali3p(Formulation):
         return parts | {"lam": rows[:, 5 * n : 5 * n + m] + rows[:, 5 * n + 2 * m : 5 * n + 3 * m]}
 
     def memory(self, work):
-        return [work[name] for name in ("dv", "da", "sizes")]
+        return [*(work[name] for name in ("dv", "da", "sizes")), self.sizes]
 
     def call(self, work, fn, method, steps, objectives):
         return self.kernels.simulate, (fn, work.pointer, self.system.m, method, steps, objectives, self.opts)
