@@ -312,6 +312,8 @@ class Instant:
                 z, rest = self.value(force["acts_on"]), self.number(force.get("natural_value", 0.0))
             pull = self.number(force["stiffness"]) * (z.v - rest) + self.number(force.get("damping", 0.0)) * z.d[-1]
             return -pull * z.d[: self.n]
+        if kind == "bushing":
+            return self.bushing(force)
         z = self.value(force["acts_on"])
         if kind == "spline":
             values = force["values"]
@@ -320,6 +322,43 @@ class Instant:
         else:
             value = self.value(force["value"]).v
         return value * z.d[: self.n]
+
+    def frame(self, name):
+        """The axes of a frame in global components, by columns, and those in its body."""
+        body, _, marker = name.partition(".")
+        entry = (self.document["ground"] if body == "ground" else self.document["bodies"][body])["markers"][marker]
+        local = frame(self.vector(entry["x_axis"]), self.vector(entry["z_axis"]))
+        return self.poses[body][1] @ local, local
+
+    def bushing_turn(self, force):
+        """The rotation vector from the first frame of a bushing to the second, in the first."""
+        (E, _), (G, _) = (self.frame(name) for name in force["between"])
+        return rotation_vector(E.T @ G)
+
+    def bushing(self, force):
+        """Generalised forces of a bushing, by the rates of place and rotation vector in the first frame."""
+        a, b = force["between"]
+        bodies = [name.partition(".")[0] for name in (a, b)]
+        E, local = self.frame(a)
+        d = self.marker(b) - self.marker(a)
+        u = vec(*(dot(self.fixed(bodies[0], e, False), d) for e in local.T))
+        theta = self.bushing_turn(force)
+        phi, S = np.linalg.norm(theta), skew(theta)
+        bend = (
+            1.0 / phi**2 - (1.0 + np.cos(phi)) / (2.0 * phi * np.sin(phi))
+            if phi > 1e-2
+            else 1.0 / 12.0 + phi**2 / 720.0
+        )
+        theta_d = (np.eye(3) - 0.5 * S + bend * S @ S) @ E.T @ (self.spin(bodies[1]) - self.spin(bodies[0]))
+        k, c, kt, ct, place, turned = (
+            self.vector(force[key])
+            for key in (
+                "stiffness", "damping", "rotational_stiffness", "rotational_damping", "natural", "natural_rotation"
+            )
+        )  # fmt: skip
+        force_ = k * (u.v - place) + c * u.d[:, -1]
+        torque = kt * (theta - turned) + ct * (theta_d @ self.motion)
+        return -force_ @ u.d[:, : self.n] - torque @ theta_d
 
     @cached_property
     def masses(self):

@@ -4,6 +4,7 @@ import numpy as np
 
 from soak.absolute import Instant
 from soak.paths import follow
+from soak.rotations import random_rotation, turn
 
 LINES = ("parallel", "same-direction", "point-on-line", "point-in-plane")
 BLOCKS = {"spherical": 3, "floating": 6}
@@ -278,7 +279,32 @@ class Elements:
             named = self.chance(0.5)
             values = self.maker.numbers.list_of(values) if named else [self.write(x) for x in values]
             forces["motor"] = {"type": "spline", "acts_on": z, "times": times, "values": values}
+        if self.chance(0.4):
+            forces["mount"] = self.mount(force)
         self.document["forces"] = forces
+
+    def mount(self, force):
+        """A bushing between frames of two bodies that are turned against each other by at most a radian."""
+        names = [name.partition(".")[0] for name in self.two_points()]
+        (_, A), (_, B) = (self.maker.pose(name) for name in names)
+        axes = random_rotation(self.rng)
+        turned = axes @ turn(self.maker.direction(), self.rng.uniform(0.0, 1.0))
+        ends = []
+        for name, local in zip(names, (A.T @ axes, B.T @ turned), strict=True):
+            end = self.maker.put(name, f"m{self.rng.integers(10**6)}", self.maker.point(0.6))
+            place = self.document["ground"] if name == "ground" else self.document["bodies"][name]
+            origin = place["markers"][end.partition(".")[2]]
+            entry = {"origin": origin, "x_axis": local[:, 0].tolist(), "z_axis": local[:, 2].tolist()}
+            place["markers"][end.partition(".")[2]] = entry
+            ends.append(end)
+        units = {"": force / self.L, "rotational_": force * self.L}
+        numbers = {"type": "bushing", "between": ends}
+        for word, unit in units.items():
+            numbers[f"{word}stiffness"] = [self.write(x) for x in self.rng.uniform(0.1, 2.0, 3) * unit]
+            numbers[f"{word}damping"] = [self.write(x) for x in self.rng.uniform(0.0, 0.3, 3) * unit * self.T]
+        numbers["natural"] = [self.write(x) for x in self.rng.uniform(-0.3, 0.3, 3) * self.L]
+        numbers["natural_rotation"] = [self.write(x) for x in self.rng.uniform(-0.3, 0.3, 3)]
+        return numbers
 
     def push(self, force):
         """A force or torque on a body or on a measure, with a law."""

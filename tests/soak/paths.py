@@ -8,6 +8,7 @@ from soak.absolute import Instant
 from soak.rotations import cross, turn
 
 TOO_FAST = 100.0  # speeds, in sizes of the mechanism and in radians per typical time, that are not followed further
+MOST_TURNED = 2.6  # rad: bushings end at 170 degrees, 2.97 rad
 
 
 @dataclass
@@ -56,9 +57,11 @@ def follow(mechanism, steps, lost=1e-4):
         nonlocal weakest, condition, shortest
         if np.abs(motion * speeds).max() > TOO_FAST:
             weakest = 0.0
+        instant = Instant(document, poses, motion, t, mechanism.size)
+        if most_turned(instant) > MOST_TURNED:
+            weakest = 0.0
         if weakest < lost:
             return 0.0 * motion
-        instant = Instant(document, poses, motion, t, mechanism.size)
         solution = instant.solution
         weakest, condition = min(weakest, solution.weakest), max(condition, solution.inertia_condition)
         shortest = min([shortest, *spring_lengths(instant)])
@@ -77,8 +80,15 @@ def follow(mechanism, steps, lost=1e-4):
 def spring_lengths(instant):
     """Lengths of the springs between points."""
     forces = instant.document.get("forces", {}).values()
-    ends = [[instant.marker(name).v for name in force["between"]] for force in forces if "between" in force]
+    springs = [force for force in forces if force["type"] == "spring" and "between" in force]
+    ends = [[instant.marker(name).v for name in force["between"]] for force in springs]
     return [float(np.linalg.norm(b - a)) for a, b in ends]
+
+
+def most_turned(instant):
+    """The largest angle between the frames of a bushing; 0 without any."""
+    bushings = [force for force in instant.document.get("forces", {}).values() if force["type"] == "bushing"]
+    return max((float(np.linalg.norm(instant.bushing_turn(force))) for force in bushings), default=0.0)
 
 
 def _step(rate, moved, t, h, poses, motion):
