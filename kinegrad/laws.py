@@ -24,6 +24,7 @@ STEP = 1e-30  # of complex steps
 DIFFERENCE = 6e-6  # of central differences: the cube root of the rounding error
 FIRST_CHECKS, EVERY = 10, 100  # complex steps are compared with differences at the first points, then at each hundredth
 AGREE, DIFFER, NOISE = 1e-3, 1e-2, 1e-13
+ORDERS = 3  # of derivatives that a constraint needs
 
 #: ``void law(const double *x, int64_t exact, double *y)``: the values, then, if exact, their partials by rows.
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
@@ -33,9 +34,9 @@ def law(
     function: Callable | int,
     arguments: Sequence[str | float] = (),
     parameters: Sequence[str] = (),
-    derivative: Callable | None = None,
+    derivative: Callable | Sequence[Callable] | None = None,
 ) -> Law:
-    """A law for the value of a force or torque, or for an objective.
+    """A law for the value of a force or torque, for an objective, or for a constraint of type position or velocity.
 
     Parameters
     ----------
@@ -51,6 +52,8 @@ def law(
     derivative : callable, optional
         Called like the function; returns its partials by arguments and parameters, three rows of them for three values.
         Without it they come from complex steps if the function takes complex numbers, else from differences.
+        For a constraint a list of three such functions, of which the others return the (n, n) second and the (n, n, n) third
+        derivatives, or of two at velocity level; without it the formula of the function is found by calling it with symbols.
     """
     address = None
     if isinstance(function, int) and not isinstance(function, bool):
@@ -67,7 +70,10 @@ def law(
         if isinstance(given, str):
             raise KinegradError(f"{word} of a law is the text {given!r}; give a list of texts.")
     inputs = tuple(_expression(x) for x in (*arguments, *parameters))
-    return Law(function, inputs, derivative, address)
+    given = tuple(derivative) if isinstance(derivative, Sequence) else () if derivative is None else (derivative,)
+    if len(given) > ORDERS or not all(map(callable, given)):
+        raise KinegradError(f"derivative of a law is {derivative!r}; give a function, or a list of one to {ORDERS}.")
+    return Law(function, inputs, given[0] if given else None, address, given[1:])
 
 
 def _expression(value: str | float) -> Expression:
@@ -85,6 +91,8 @@ class Law:
     inputs: tuple[Expression, ...]
     derivative: Callable | None = None
     address: int | None = None
+    higher: tuple[Callable, ...] = ()  # second and third derivatives
+    linear: tuple[int, ...] = ()  # arguments in which it has to be linear
     _state: dict = field(
         default_factory=lambda: {"complex": True, "calls": 0, "said": False, "warned": False}, repr=False
     )
@@ -158,6 +166,22 @@ class Law:
                 stacklevel=2,
             )
         return self._differences(x, owner, count, 1.0)
+
+    def derivatives(self, x: np.ndarray, owner: str, order: int) -> list[np.ndarray]:
+        """The value and its given derivatives up to that order at float x, of 1, n, n², n³ numbers; of a law with one value."""
+        n, out = len(x), [self.values(x, owner, 1), self.partials(x, owner, 1)[0]]
+        for k, function in enumerate(self.higher[: max(order - 1, 0)], start=2):
+            result = np.asarray(function(*x.tolist()), float)
+            if result.size != n**k:
+                text = f"derivative {k} of {self.name} returned {result.size} numbers, where {n**k} are needed ({n} arguments)."
+                raise TypeError(f"{owner}: {text}")
+            out.append(result.ravel())
+            bent = out[2].reshape(n, n)[np.ix_(self.linear, self.linear)]
+            if bent.any():
+                raise TypeError(
+                    f"{owner}: the function {self.name} is not linear in velocities; a row of velocities has to be."
+                )
+        return out
 
     def _complex_steps(self, x: np.ndarray, owner: str, count: int) -> np.ndarray | None:
         """Partials by complex steps; None where the function refuses complex numbers."""
@@ -236,11 +260,25 @@ class Calls:
     def _fill(self, entry: Law, owner: str, count: int, x: np.ndarray, exact: int) -> None:
         n = len(entry.inputs)
         at = np.ascontiguousarray(x.real, float)
+        if entry.higher and count == 1:
+            self._fill_orders(entry, owner, at, x.imag if np.iscomplexobj(x) else None, exact)
+            return
         J = entry.partials(at, owner, count, exact > 1) if exact or np.iscomplexobj(x) else None
         value = entry.values(at, owner, count)
         self.y[:count] = value if not np.iscomplexobj(x) else value + 1j * (J @ x.imag)
         if exact:
             self.y[count : count * (1 + n)] = J.ravel()
+
+    def _fill_orders(self, entry: Law, owner: str, at: np.ndarray, change: np.ndarray | None, exact: int) -> None:
+        """The value and the derivatives that are wanted; with a change, of complex runs, each changes by the next order."""
+        order = max(0, min(exact, 1) + max(exact - 2, 0))
+        found = entry.derivatives(at, owner, order + (change is not None))
+        first = 0
+        for k, values in enumerate(found[: order + 1]):
+            if change is not None and k + 1 < len(found):
+                values = values + 1j * (found[k + 1].reshape(-1, len(at)) @ change)
+            self.y[first : first + len(values)] = values
+            first += len(values)
 
     def values(self, k: int, x: np.ndarray) -> np.ndarray:
         """The values of law k at x, computed apart from compiled code."""

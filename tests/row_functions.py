@@ -3,6 +3,8 @@
 import numpy as np
 
 import kinegrad as kg
+from kinegrad.expressions.graph import Graph, evaluate
+from kinegrad.expressions.trace import trace
 
 BEAD = """
 kinegrad: 1
@@ -70,3 +72,27 @@ def sleigh(function=None, **options):
     if function is not None:
         model.constraints["edge"] = kg.VelocityRow(value=kg.law(function, *EDGE, **options))
     return model
+
+
+def given_derivatives(function, n, orders):
+    """Functions that return the derivatives of `function` of n arguments, order by order, as a user would write them."""
+    graph = Graph()
+    x = [graph.input(f"x{i}") for i in range(n)]
+    last, out = trace(function, x, graph), []
+    for _ in range(orders):
+        last = [z for y in last for z in graph.gradient(y, x)]
+        out.append(lambda *at, last=last: evaluate(last, dict(zip(x, at, strict=True))))
+    return out
+
+
+def opaque(function):
+    """The same function, which cannot be followed."""
+    return lambda *x: function(*(float(y) for y in x))
+
+
+def called_bead():
+    return bead(opaque(wire), derivative=given_derivatives(wire, 7, 3))
+
+
+def called_sleigh():
+    return sleigh(opaque(edge), derivative=given_derivatives(edge, 8, 2))

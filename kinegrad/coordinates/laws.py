@@ -13,6 +13,8 @@ from kinegrad.expressions.syntax import Expression
 from kinegrad.expressions.tape import Tape
 from kinegrad.laws import Law
 
+ARGUMENTS = 3  # number of the tape of the arguments of a law
+
 
 class Formula:
     """One expression element while it is built: a graph, the scalars it reads and the slots it uses.
@@ -54,12 +56,19 @@ class Formula:
             return self.graph.constant(number)
         return scalarise(number, self.graph, lambda name, index: self._names(self, name, index))
 
-    def call(self, law: Law, owner: str, count: int) -> list[Scalar]:
-        """The `count` values of a law of functions; `owner` is the element it belongs to, for people."""
+    def call(self, law: Law, owner: str, count: int, orders: int = 1) -> list[Scalar]:
+        """The `count` values of a law of functions; `owner` is the element it belongs to, for people.
+
+        Derivatives up to that order are inputs of the graph; those of orders above 1 belong to one value.
+        """
         x = [self.parse(argument) for argument in law.inputs]
         y = [self.graph.input(f"y{i}") for i in range(count)]
-        y_x = [[self.graph.input(f"y{i}_{j}") for j in range(len(x))] for i in range(count)]
-        self.called = Called(law, owner, x, y, y_x)
+        partials, last = {}, y
+        for _ in range(orders):
+            for Y in last:
+                partials[Y] = [self.graph.input(f"{self.graph.payload[Y.index]}_{j}") for j in range(len(x))]
+            last = [z for Y in last for z in partials[Y]]
+        self.called = Called(law, owner, x, y, partials)
         return y
 
     def gradient(self, F: Scalar, inputs: Sequence[Scalar]) -> list[Scalar]:
@@ -67,9 +76,10 @@ class Formula:
         total = self.graph.gradient(F, inputs)
         if self.called is not None:
             c = self.called
-            F_y = self.graph.gradient(F, c.y)
+            F_y = self.graph.gradient(F, list(c.partials))
             for j, x in enumerate(c.x):
-                weight = sum((f * row[j] for f, row in zip(F_y, c.y_x, strict=True)), self.graph.constant(0.0))
+                rows = zip(F_y, c.partials.values(), strict=True)
+                weight = sum((f * row[j] for f, row in rows), self.graph.constant(0.0))
                 total = [a + weight * b for a, b in zip(total, self.graph.gradient(x, inputs), strict=True)]
         return total
 
@@ -79,9 +89,10 @@ class Formula:
 
     def rate(self, x: Scalar) -> Scalar:
         """The total derivative of x by time."""
-        moving = [y for y in self.graph.inputs_of(x) if y in self._rates or y == self.t]
+        inputs = self.graph.inputs_of(x, *(self.called.x if self.called else ()))
+        moving = [y for y in inputs if y in self._rates or y == self.t]
         total = self.graph.constant(0.0)
-        for y, partial in zip(moving, self.graph.gradient(x, moving), strict=True):
+        for y, partial in zip(moving, self.gradient(x, moving), strict=True):
             total = total + (partial if y == self.t else partial * self._rates[y])
         return total
 
@@ -95,23 +106,28 @@ class Formula:
         return [*levels, self.t, self.w, *self.slots.values()]
 
     def tapes(self, *outputs: Sequence[Scalar]) -> list[Tape]:
-        """A tape for each list of outputs, and one of the arguments of the law, if there is one."""
-        if self.called is None:
-            return [Tape.build(x, self.inputs()) for x in outputs]
-        c = self.called
-        inputs = [*self.inputs(), *c.y, *(x for row in c.y_x for x in row)]
-        return [*(Tape.build(x, inputs) for x in outputs), Tape.build(c.x, self.inputs())]
+        """A tape for each list of outputs."""
+        inputs = [*self.inputs(), *(self.called.registers if self.called else ())]
+        return [Tape.build(x, inputs) for x in outputs]
 
 
 @dataclass(frozen=True)
 class Called:
-    """A law of functions in a formula: its arguments x, and the inputs that stand for its values y and partials y_x."""
+    """A law of functions in a formula: its arguments x, and the inputs that stand for its values y and their partials by x.
+
+    `partials` has those of y and, where higher derivatives are given, those of partials.
+    """
 
     law: Law
     owner: str
     x: list[Scalar]
     y: list[Scalar]
-    y_x: list[list[Scalar]]
+    partials: dict[Scalar, list[Scalar]]
+
+    @property
+    def registers(self) -> list[Scalar]:
+        """What a call fills: the values, then their derivatives order by order."""
+        return [*self.y, *(z for row in self.partials.values() for z in row)]
 
 
 def _partials(formula: Formula, outputs: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
@@ -138,37 +154,36 @@ def force_tapes(
 def row_tapes(formula: Formula, Phi: Scalar) -> list[Tape]:
     """Tapes of a row of positions Phi(u, t) (LAW-3)."""
     Phid = formula.rate(Phi)
-    y = formula.graph.gradient(Phi, formula.u)
-    return _row_tapes(formula, Phi, formula.graph.derivative(Phi, formula.t), y, Phid)
+    y = formula.gradient(Phi, formula.u)
+    return _row_tapes(formula, Phi, formula.gradient(Phi, [formula.t])[0], y, Phid)
 
 
 def velocity_row_tapes(formula: Formula, Phid: Scalar) -> list[Tape]:
     """Tapes of a row of velocities Phid(u, ud, t), linear in ud (LAW-9); an ExpressionError where it is not."""
     ud, udd = ([u[k] for u in formula.scalars.values()] for k in (1, 2))
-    y = formula.graph.gradient(Phid, ud)
-    if set(formula.graph.inputs_of(Phid)) & set(udd):
+    y = formula.gradient(Phid, ud)
+    if formula.moved_by(Phid) & set(udd):
         raise ExpressionError("depends on an acceleration; a row of velocities uses positions and velocities.")
     if set(formula.graph.inputs_of(*y)) & set(ud):
         raise ExpressionError(
             "is not linear in velocities; write it as a sum of velocities times functions of positions."
         )
-    still = formula.graph.substitute(Phid, dict.fromkeys(ud, 0.0))
+    if formula.called is None:
+        still = formula.graph.substitute(Phid, dict.fromkeys(ud, 0.0))
+    else:  # the same, since it is linear
+        still = Phid - sum((a * b for a, b in zip(y, ud, strict=True)), formula.graph.constant(0.0))
     return _row_tapes(formula, formula.graph.constant(0.0), still, y, Phid)
 
 
 def _row_tapes(formula: Formula, Phi: Scalar, Phi_t: Scalar, y: list[Scalar], Phid: Scalar) -> list[Tape]:
     """Tapes of a row: its value, its part that velocities do not change, y = Phid_ud, and Phid."""
-    g, u, slots = formula.graph, formula.u, list(formula.slots.values())
+    u, slots = formula.u, list(formula.slots.values())
     ud = [scalar[1] for scalar in formula.scalars.values()]
     Phidd = formula.rate(Phid)
-    exact = [*y, *g.gradient(Phid, u), *g.gradient(Phidd, u), *g.gradient(Phidd, ud), *_partials(formula, y, u)]
-    exact += [
-        *g.gradient(Phi, slots),
-        *g.gradient(Phid, slots),
-        *g.gradient(Phidd, slots),
-        *_partials(formula, y, slots),
-    ]
-    return [Tape.build(outputs, formula.inputs()) for outputs in ([Phi, Phi_t, *y], [Phidd], exact)]
+    by = formula.gradient
+    exact = [*y, *by(Phid, u), *by(Phidd, u), *by(Phidd, ud), *_partials(formula, y, u)]
+    exact += [*by(Phi, slots), *by(Phid, slots), *by(Phidd, slots), *_partials(formula, y, slots)]
+    return formula.tapes([Phi, Phi_t, *y], [Phidd], exact)
 
 
 def objective_tapes(formula: Formula, g: Scalar) -> list[Tape]:
@@ -190,6 +205,7 @@ class LawTables:
     targets: list = field(default_factory=list)
     calls: list[tuple[Law, str, int]] = field(default_factory=list)
     registers: int = 1
+    filled: int = 0  # by a call, at most
     inputs: int = 1
 
     def add(self, formula: Formula, tapes: Sequence[Tape], targets: Sequence[int] = (), row: int = -1) -> dict:
@@ -204,8 +220,10 @@ class LawTables:
         }
         if formula.called is not None:
             c = formula.called
-            record |= {"fn": len(self.calls), "na": len(c.x), "nc": len(c.y)}
+            record |= {"fn": len(self.calls), "na": len(c.x), "nc": len(c.y), "nr": len(c.registers)}
             self.calls.append((c.law, c.owner, len(c.y)))
+            self.filled = max(self.filled, len(c.registers))
+            tapes = [*tapes, *[Tape.build([], [])] * (ARGUMENTS - len(tapes)), Tape.build(c.x, formula.inputs())]
         self.ins += list(formula.scalars)
         self.slots += list(formula.slots)
         self.targets += list(targets)
@@ -225,7 +243,6 @@ class LawTables:
         from kinegrad.kernels.elements.callbacks import N_JOB
 
         arguments = max((len(law.inputs) for law, _, _ in self.calls), default=0)
-        values = max((count * (1 + len(law.inputs)) for law, _, count in self.calls), default=0)
         return {
             "code": np.array(self.code, np.int64).reshape(-1, 4),
             "const": np.array(self.const, number),
@@ -237,5 +254,5 @@ class LawTables:
             "callback": np.zeros(len(self.calls), np.int64),
             "job": np.zeros(N_JOB, np.int64),
             "call_x": np.zeros(arguments, number),
-            "call_y": np.zeros(values, number),
+            "call_y": np.zeros(self.filled, number),
         }

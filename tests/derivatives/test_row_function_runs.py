@@ -9,8 +9,10 @@ CASES = {
     for name, case in cases(
         ("wire", lambda: row_functions.bead(row_functions.wire), {"wrt": ("m", "a", "w", "v0", "L")} | SHORT),
         ("edge", lambda: row_functions.sleigh(row_functions.edge), {"wrt": ("m", "J", "a", "w")} | SHORT),
+        ("called wire", row_functions.called_bead, {"wrt": ("m", "a", "w", "v0", "L")} | SHORT),
+        ("called edge", row_functions.called_sleigh, {"wrt": ("m", "J", "a", "w")} | SHORT),
     ).items()
-    if name.split(", ", 1)[1] in ("ali3p", "index1, rk4", "penalty", "recursive")
+    if name.split(", ", 1)[1] in ("ali3p", "index1, rk4", "recursive")
 }
 
 expected, test_gradient = gradient_tests(__file__, CASES)

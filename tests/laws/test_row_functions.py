@@ -5,7 +5,7 @@ import math
 import numba
 import numpy as np
 import pytest
-from row_functions import bead, edge, sleigh, wire
+from row_functions import bead, called_bead, called_sleigh, edge, given_derivatives, opaque, sleigh, wire
 
 import kinegrad as kg
 from kinegrad.expressions.graph import Graph, evaluate
@@ -25,6 +25,50 @@ def test_same_digits_as_an_expression(make, function, scheme):
     for method in ("direct", "adjoint"):
         a, b = (kg.gradient(motion, method=method).matrix for motion in (expected, found))
         np.testing.assert_allclose(b, a, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids="-".join)
+@pytest.mark.parametrize(("make", "made"), [(bead, called_bead), (sleigh, called_sleigh)], ids=["position", "velocity"])
+def test_given_derivatives(make, made, scheme):
+    expected, found = (kg.simulate(kg.lower(f()), *scheme, t_end=8 * 5e-3, step=5e-3) for f in (make, made))
+    np.testing.assert_allclose(found.q, expected.q, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found.lam, expected.lam, rtol=1e-12, atol=1e-12)
+    for method in ("direct", "adjoint"):
+        a, b = (kg.gradient(motion, method=method).matrix for motion in (expected, found))
+        np.testing.assert_allclose(b, a, rtol=1e-11, atol=1e-13)
+
+
+def test_wrong_derivatives_are_named():
+    first, second, third = given_derivatives(wire, 7, 3)
+    model = bead(opaque(wire), derivative=[first, lambda *x: [1.0], third])
+    with pytest.raises(
+        TypeError, match=r"constraint 'wire': derivative 2 of <lambda>\(\) returned 1 numbers, where 49 are"
+    ):
+        kg.simulate(kg.lower(model), t_end=0.01)
+    with pytest.raises(
+        kg.ModelError, match="given with its second derivatives, and a row of positions needs the third"
+    ):
+        kg.lower(bead(opaque(wire), derivative=[first, second]))
+    with pytest.raises(kg.KinegradError, match="give a function, or a list of one to 3"):
+        bead(opaque(wire), derivative=[first, second, third, third])
+
+    def bent(angle, x, y, xd, yd, t, a, w):
+        return yd - 0.1 * x + 0.5 * xd * yd
+
+    model = sleigh(opaque(bent), derivative=given_derivatives(bent, 8, 2))
+    with pytest.raises(TypeError, match=r"constraint 'edge': the function <lambda>\(\) is not linear in velocities"):
+        kg.simulate(kg.lower(model), t_end=0.01)
+
+
+def test_a_function_that_raises_on_the_way():
+    def worn(*x):
+        if x[4] > 0.011:
+            raise ZeroDivisionError("worn out")
+        return opaque(wire)(*x)
+
+    with pytest.raises(ZeroDivisionError, match="worn out") as caught:
+        kg.simulate(kg.lower(bead(worn, derivative=given_derivatives(wire, 7, 3))), t_end=0.05, step=0.005)
+    assert "constraint 'wire'" in caught.value.__notes__[0] and 0.0 < caught.value.motion.ts[-1] <= 0.011
 
 
 # --- what can be followed ---
@@ -120,7 +164,7 @@ def fails(*x):
         ),
         (
             lambda: bead(lambda y, *_: np.cosh(y)),
-            r"is the function .* raised TypeError \(.*cosh.*when it was followed.*as an expression\.$",
+            r"is the function .* raised TypeError \(.*cosh.*when it was followed.*as an expression.*derivative=",
         ),
         (lambda: bead(fails), r"is the function fails\(\), which raised ZeroDivisionError \(worn out\)"),
         (

@@ -1,8 +1,11 @@
-"""Functions in rows: followed to the formula they compute, which is differentiated as an expression is (LAW-10)."""
+"""Functions in rows: followed to the formula they compute, which is differentiated as an expression is (LAW-10), or called with
+their derivatives, if these are given (LAW-11).
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,8 +19,34 @@ SAMPLES = 5  # points at which the formula is compared with the function
 AGREE = 1e-6  # the same operations in the same order differ by rounding alone
 
 REMEDY = (
-    "write it with arithmetic and NumPy's functions (np.sin, not math.sin) and without branches, or as an expression"
+    "write it with arithmetic and NumPy's functions (np.sin, not math.sin) and without branches, or as an expression, or give "
+    "law(..., derivative=[first, second, third])"
 )
+
+
+def function_value(formula: Formula, law: Law, owner: str, level: int) -> Scalar:
+    """The Scalar of a law in a row of that level, 0 or 1; an ExpressionError where it cannot serve there."""
+    return called(formula, law, owner, level) if law.higher else followed(formula, law)
+
+
+def called(formula: Formula, law: Law, owner: str, level: int) -> Scalar:
+    """The value of a law whose derivatives are given, as far as the level needs them."""
+    orders = 3 - level
+    if 1 + len(law.higher) < orders:
+        raise ExpressionError(
+            f"is the function {law.name}, given with its second derivatives, and a row of positions needs the third too; give "
+            "law(..., derivative=[first, second, third])."
+        )
+    arguments = [formula.parse(x) for x in law.inputs]
+    rates = [u[k] for u in formula.scalars.values() for k in (1, 2)]
+    moving = [i for i, x in enumerate(arguments) if not set(rates).isdisjoint(formula.graph.inputs_of(x))]
+    for i in moving:
+        partials = formula.graph.gradient(arguments[i], rates)
+        if not set(rates).isdisjoint(formula.graph.inputs_of(*partials)):
+            raise ExpressionError(
+                f"has the argument {str(law.inputs[i])!r}, which is not linear in velocities; give velocities."
+            )
+    return formula.call(replace(law, linear=tuple(moving)), owner, 1, orders)[0]
 
 
 def followed(formula: Formula, law: Law) -> Scalar:

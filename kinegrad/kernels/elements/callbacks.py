@@ -1,7 +1,7 @@
 """Functions of users as laws: a Python function or a compiled one, called by its address (LAW-7).
 
 The values y of a function, and their partials by its arguments x, are registers of the tapes of the element, after the
-slots; tape 2 gives x.  So a tape that wants derivatives has the chain rule in it, and nothing here knows what y is for.
+slots; tape 3 gives x.  So a tape that wants derivatives has the chain rule in it, and nothing here knows what y is for.
 """
 
 from kinegrad.kernels.elements.layout import ELEMENTS
@@ -15,8 +15,9 @@ callback_, call_x_, call_y_, code_, const_, job_, outs_, reg_ = ELEMENTS.viewers
 
 KIND = Kind({"callback": ()})
 
-# What is wanted of a function: values; partials too, for a Newton matrix; partials too, for a derivative of the run.
-VALUES, ABOUT, EXACTLY = range(3)
+# What is wanted of a function: values; partials too, for a Newton matrix; partials too, for a derivative of the run; those
+# up to the second, up to the third order.
+VALUES, ABOUT, EXACTLY, SECOND, THIRD = range(5)
 
 # job: what a call is about: the fields of the law, the first register it fills, and what is wanted
 FN, NA, NC, CODE, CODE_END, CONST, CONST_END, OUT, FIRST, EXACT = range(10)
@@ -49,7 +50,12 @@ def call_law(ctx):
     for i in range(job[NA]):
         x[i] = reg[outs[job[OUT] + i]]
     invoke(ctx, job[FN], job[EXACT])
-    for i in range(job[NC] * (1 + job[NA]) if job[EXACT] else job[NC]):
+    n = job[NC] * (1 + job[NA]) if job[EXACT] else job[NC]
+    if job[EXACT] >= SECOND:
+        n += job[NA] * job[NA]
+    if job[EXACT] >= THIRD:
+        n += job[NA] * job[NA] * job[NA]
+    for i in range(n):
         reg[k + i] = y[i]
 
 
@@ -62,12 +68,12 @@ def external(ctx, law, k, exact):
     job[FN] = law["fn"]
     job[NA] = law["na"]
     job[NC] = law["nc"]
-    job[CODE] = law["c2"]
-    job[CODE_END] = law["e2"]
-    job[CONST] = law["q2"]
-    job[CONST_END] = law["r2"]
-    job[OUT] = law["o2"]
+    job[CODE] = law["c3"]
+    job[CODE_END] = law["e3"]
+    job[CONST] = law["q3"]
+    job[CONST_END] = law["r3"]
+    job[OUT] = law["o3"]
     job[FIRST] = k
     job[EXACT] = exact
     run_stage(ctx, CALLS)
-    return k + law["nc"] * (1 + law["na"])
+    return k + law["nr"]

@@ -4,6 +4,7 @@ With y = Phid_ud, which is Phi_u for a row of positions, tape 0 gives Phi, Phi_t
 Phidd_ud, y_u, Phi_s, Phid_s, Phidd_s, y_s.  The chain to coordinates uses Phidd_udd = y.  A row of velocities has no Phi.
 """
 
+from kinegrad.kernels.elements.callbacks import ABOUT, SECOND, THIRD, external
 from kinegrad.kernels.elements.laws import gather, load_registers, run
 from kinegrad.kernels.elements.layout import ELEMENTS, N_LAWS
 from kinegrad.kernels.elements.stages import BIAS, LINEAR_FORCES, LINEAR_ROWS, PULL, ROWS, Kind
@@ -35,6 +36,7 @@ def row_values(ctx):
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        k = external(ctx, e, k, ABOUT)
         run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
         r = e["row"]
         Phi[r] = reg[outs[e["o0"]]]
@@ -62,6 +64,7 @@ def row_bias(ctx):
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        k = external(ctx, e, k, SECOND)
         run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
         out[e["row"]] = reg[outs[e["o1"]]]
 
@@ -81,6 +84,7 @@ def step_rows(ctx):
         if e["level"] == 0:
             continue
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        k = external(ctx, e, k, THIRD - e["level"])
         run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
         w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
@@ -113,6 +117,7 @@ def rows_linear(ctx):
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        k = external(ctx, e, k, THIRD - e["level"])
         run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
         w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
@@ -186,6 +191,7 @@ def step_pull(e, ctx, weight):
     sc, mk, ins, slots, outs, s, reg = sc_(ctx), mk_(ctx), ins_(ctx), slots_(ctx), outs_(ctx), s_(ctx), reg_(ctx)
     psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     k = load_registers(e, sc, ins, slots, s, par_(ctx)[TIME], 0.0 * s[0], True, reg)
+    k = external(ctx, e, k, THIRD - e["level"])
     run(code_(ctx), const_(ctx), e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
     n_in = e["in1"] - e["in0"]
     n_sl = e["sl1"] - e["sl0"]
@@ -215,6 +221,7 @@ def rows_pull(ctx):
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        k = external(ctx, e, k, THIRD - e["level"])
         run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
         n_in = e["in1"] - e["in0"]
         n_sl = e["sl1"] - e["sl0"]
