@@ -21,6 +21,7 @@ from kinegrad.coordinates.joint.initial_guess import placed
 from kinegrad.coordinates.system import System
 from kinegrad.errors import ModelError, Problem
 from kinegrad.kernels import products as functions
+from kinegrad.kernels.clearing import clear
 from kinegrad.kernels.elements import stages
 from kinegrad.kernels.elements.kinds import link_stages
 from kinegrad.kernels.elements.laws import scalar_values
@@ -134,14 +135,6 @@ Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_ = LAYOUT.viewers(*"Phi_z Phid_z Phid
 
 MARKERS_AND_ROWS = 0  # the number that AT_POSITIONS has in the joint set
 PARTS = Parts()
-
-
-@kernel
-def clear(A):
-    """A = 0."""
-    for i in range(A.shape[0]):
-        for j in range(A.shape[1]):
-            A[i, j] = 0.0
 
 
 @kernel
