@@ -18,7 +18,7 @@ from soak.starts import check_start
 
 SEEDS = (2, 3, 4, 8, 12)
 ROLES = (2, 3, 7, 12, 16, 18)
-COVER = (0, 6, 11, 26, 30, 47)
+COVER = (0, 5, 6, 9, 11, 18, 30, 35)
 
 
 # --- the equations of the soak against closed forms ---
