@@ -1,5 +1,6 @@
 """The seven functions of the reference-point set, as C functions of a context; what elements contribute comes by stages."""
 
+from kinegrad.kernels.clearing import clear, clear_covectors
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
@@ -64,24 +65,6 @@ PARTS = Parts()
 def run_part(ctx, k):
     """Run a part of the set."""
     call(links_(ctx)[k], ctx)
-
-
-@kernel
-def clear(A):
-    """A = 0."""
-    for i in range(A.shape[0]):
-        for j in range(A.shape[1]):
-            A[i, j] = 0.0
-
-
-@kernel
-def clear_covectors(mk):
-    """f, fv, fa of the markers = 0."""
-    zero = (0.0, 0.0, 0.0)
-    for i in range(mk.shape[0]):
-        put(mk[i]["f"], zero)
-        put(mk[i]["fv"], zero)
-        put(mk[i]["fa"], zero)
 
 
 @kernel
