@@ -1,6 +1,4 @@
-"""Matrices of a system and rows of its elements at a state, by complex step in every set."""
-
-import re
+"""Matrices of a system at a state, by complex step in every set; rows of elements are parts of them (test_at)."""
 
 import numpy as np
 import pytest
@@ -52,19 +50,3 @@ def test_matrices_by_complex_step(case):
     later = values(q=state["q"] + H * 1j * state["v"], t=case.t + H * 1j)
     close(here.gamma.values, -(later["J"] @ state["v"] + later["Phi_t"]).imag / H, "gamma")
     close(np.where(level == 0, here.Phi_t.values, 0.0), values(t=case.t + H * 1j)["Phi"].imag / H, "Phi_t")
-
-
-def test_rows_of_an_element_are_those_of_the_system(case):
-    system, state = case.system, case.state
-    lam = np.random.default_rng(7).normal(size=system.m)
-    here = system.at(state["q"], state["v"], case.t, lam=lam)
-    total = np.zeros((system.n, system.n))
-    for name in dict.fromkeys(re.match(r"\w+", row)[0] for row in system.row_names):
-        element = system.element(name)
-        rows = [system.row_names.index(row) for row in element.rows]
-        mine = element.at(state["q"], state["v"], case.t, lam=lam[rows])
-        for key in ("Phi", "Phi_q", "Phi_t", "nu", "gamma", "gamma_q", "gamma_qd"):
-            assert np.array_equal(getattr(mine, key).values, getattr(here, key).values[rows]), (name, key)
-        assert getattr(mine, key).rows == element.rows and mine.Phi_q.columns == system.coordinates
-        total += mine.PhiqTlam_q.values
-    close(total, here.PhiqTlam_q.values, "PhiqTlam_q")

@@ -1,5 +1,6 @@
 """Matrices of a system and rows of its elements at a state: names, identities, mistakes, and tables for people."""
 
+import re
 import subprocess
 import sys
 
@@ -33,6 +34,22 @@ def test_every_row_belongs_to_an_element_and_every_element_has_its_rows(case):
         repr(elements["plane"])
         == f"<point-in-plane constraint 'plane' in {case.system.kind} coordinates: 1 row, plane>"
     )
+
+
+def test_rows_of_an_element_are_those_of_the_system(case):
+    system, state = case.system, case.state
+    lam = np.random.default_rng(7).normal(size=system.m)
+    here = system.at(state["q"], state["v"], case.t, lam=lam)
+    total = np.zeros((system.n, system.n))
+    for name in dict.fromkeys(re.match(r"\w+", row)[0] for row in system.row_names):
+        element = system.element(name)
+        rows = [system.row_names.index(row) for row in element.rows]
+        mine = element.at(state["q"], state["v"], case.t, lam=lam[rows])
+        for key in ("Phi", "Phi_q", "Phi_t", "nu", "gamma", "gamma_q", "gamma_qd"):
+            assert np.array_equal(getattr(mine, key).values, getattr(here, key).values[rows]), (name, key)
+        assert getattr(mine, key).rows == element.rows and mine.Phi_q.columns == system.coordinates
+        total += mine.PhiqTlam_q.values
+    assert np.abs(total - here.PhiqTlam_q).max() < 1e-12 * np.abs(total).max()
 
 
 LOOP = """
