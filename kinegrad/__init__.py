@@ -25,6 +25,9 @@ _PUBLIC = {
     # its equations, and their solution in time
     **dict.fromkeys(("lower", "joint", "reference_point"), "coordinates.sets"),
     **dict.fromkeys(("mobility", "Mobility"), "kinematics.mobility"),
+    "Equations": "equations.system",
+    "ElementEquations": "equations.element",
+    "NamedArray": "equations.named",
     "simulate": "simulate",
     **dict.fromkeys(("Stepper", "StepperState"), "stepper"),
     **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive"), "model.simulation"),

@@ -18,6 +18,8 @@ from kinegrad.model.slots import Slots
 from kinegrad.recipes import sealed
 
 if TYPE_CHECKING:
+    from kinegrad.equations.element import Element
+    from kinegrad.equations.system import Equations
     from kinegrad.kernels.table import Slab
 
 MOST_KNOWN = 16  # patterns of directions whose tables are remembered
@@ -184,6 +186,26 @@ class System:
             rho[changed] = given[changed]
             values = rho
         return replace(self, rho=values)
+
+    def at(self, q, qd=None, t: float = 0.0, *, qdd=None, lam=None) -> Equations:
+        """The equations at a state: M, Q, K, C, Phi and its derivatives, R and S, with named rows and columns.
+
+        Parameters
+        ----------
+        q, qd : (n,) arrays
+            Coordinates and their rates; at rest by default.
+        qdd, lam : (n,), (m,) arrays, optional
+            Accelerations and multipliers that `Ma_q` and `PhiqTlam_q` hold fixed.
+        """
+        from kinegrad.equations.system import Equations
+
+        return Equations(self, q, qd, t, qdd=qdd, lam=lam)
+
+    def element(self, name: str) -> Element:
+        """The constraint rows of a joint, constraint, driver or body by its name; its `at` gives them and their derivatives."""
+        from kinegrad.equations.element import Element
+
+        return Element(self, name)
 
     def __reduce__(self):
         """A recipe: the model, the set with its options, and the values of parameters."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.coordinates.sets import joint
+from kinegrad.coordinates.sets import SETS, joint, lower
 from kinegrad.errors import AssemblyError, ModelError
 from kinegrad.model.model import Model
 
@@ -58,15 +58,16 @@ def model(hold, starts, pose="", more=""):
     return Model.from_yaml_text(BODY.replace("HOLD", hold).replace("STARTS", lines + more).replace("POSE", pose))
 
 
+@pytest.mark.parametrize("coordinates", list(SETS))
 @pytest.mark.parametrize("name", PAIRS)
-def test_rows_hold_what_a_joint_in_the_tree_holds(name):
+def test_rows_hold_what_a_joint_in_the_tree_holds(name, coordinates):
     """Accelerations at the start, and the sum of the reactions: the rows share no code with the motion of a tree."""
     kind, zero, starts, rows, measures = PAIRS[name]
     in_tree = f"  j: {{type: {kind}, between: [ground.O, a.p], {JOINT.replace('ZERO', zero)}}}"
     first = joint(model(in_tree, {f"j.{part}": x for part, x in starts.items()}))
     near = "pose: {origin: [0.2, 0.1, 0.2], x_axis: [0.2, 1, -0.4], z_axis: [0.4, 0.3, 1]},"
     constraints = "constraints: {" + ", ".join(rows) + "}" + MEASURES
-    second = joint(model(constraints, measures, near))
+    second = lower(model(constraints, measures, near), coordinates)
     motions = [kg.simulate(system, "index1", "rk4", t_end=1e-3, step=1e-3) for system in (first, second)]
     for marker in ("a.p", "a.q", "b.q"):
         found, expected = (motion.marker(marker) for motion in motions[::-1])
@@ -97,17 +98,20 @@ degrees_of_freedom: {a.q.z: {position: 0}}
 N = np.array([1, 0.3, 0.1]) / np.linalg.norm([1, 0.3, 0.1])
 
 
-def held(kind, x_axis):
-    system = joint(Model.from_yaml_text(BALL.replace("XAXIS", str(np.asarray(x_axis).tolist())).replace("TYPE", kind)))
+def held(kind, x_axis, coordinates="joint"):
+    system = lower(
+        Model.from_yaml_text(BALL.replace("XAXIS", str(np.asarray(x_axis).tolist())).replace("TYPE", kind)), coordinates
+    )
     return kg.assemble(system).markers()["a.v"].position
 
 
+@pytest.mark.parametrize("coordinates", list(SETS))
 @pytest.mark.parametrize("degrees", [0, 40, 70, 85, 89.9, 90.1, 95, 110, 140, 179])
-def test_parallel_takes_the_sense_of_the_poses(degrees):
+def test_parallel_takes_the_sense_of_the_poses(degrees, coordinates):
     across = np.cross(N, [0.3, -0.2, 1.0])
     across /= np.linalg.norm(across)
     angle = np.radians(degrees)
-    v = held("parallel", np.cos(angle) * N + np.sin(angle) * across)
+    v = held("parallel", np.cos(angle) * N + np.sin(angle) * across, coordinates)
     assert np.abs(v - (N if degrees < 90 else -N)).max() < 1e-12
 
 
