@@ -21,7 +21,7 @@ from kinegrad.coordinates.joint.initial_guess import placed
 from kinegrad.coordinates.system import System
 from kinegrad.errors import ModelError, Problem
 from kinegrad.kernels import products as functions
-from kinegrad.kernels.clearing import clear
+from kinegrad.kernels.clearing import clear_flat, clear_products
 from kinegrad.kernels.elements import stages
 from kinegrad.kernels.elements.kinds import link_stages
 from kinegrad.kernels.elements.laws import scalar_values
@@ -41,6 +41,7 @@ from kinegrad.kernels.elements.stages import (
 )
 from kinegrad.kernels.jit import cfunction, kernel, record
 from kinegrad.kernels.levels import position_rows
+from kinegrad.kernels.pattern import place
 from kinegrad.kernels.products import AT_POSITION, OBJECTIVE, STATUS, WK
 from kinegrad.kernels.records import COLUMN, MARKER
 from kinegrad.kernels.status import OK
@@ -129,9 +130,9 @@ LAYOUT = ELEMENTS.extend([("mass", record(MASS), 1), ("zero", "f8", 1), ("links"
 mass_, zero_, links_, mk_, col_, sc_, count_ = LAYOUT.viewers(*"mass zero links mk col sc count".split())
 par_, flag_, s_, ds_, psi_s_, energy_, lam_ = LAYOUT.viewers(*"par flag s ds psi_s energy lam".split())
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
-M_, K_, C_, J_, Phi_t_, R_z_, Nv_z_, Na_z_ = LAYOUT.viewers(*"M K C J Phi_t R_z Nv_z Na_z".split())
-Phids_z_, Phidd_v_, level_ = LAYOUT.viewers("Phids_z", "Phidd_v", "level")
-Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_ = LAYOUT.viewers(*"Phi_z Phid_z Phidd_z g_z g_v g_a".split())
+M_, K_, J_, Phi_t_, square_, wide_ = LAYOUT.viewers(*"M K J Phi_t square wide".split())
+R_s_, Nv_s_, Na_s_ = LAYOUT.viewers("R_s", "Nv_s", "Na_s")
+Phidd_v_, level_, Phi_q_, Phid_q_ = LAYOUT.viewers(*"Phidd_v level Phi_q Phid_q".split())
 
 MARKERS_AND_ROWS = 0  # the number that AT_POSITIONS has in the joint set
 PARTS = Parts()
@@ -169,12 +170,12 @@ def clear_covectors(mk):
 
 
 @kernel
-def inertia(mass, s, M):
+def inertia(mass, s, S, M):
     """M."""
-    clear(M)
+    clear_flat(M)
     for i in range(mass.shape[0]):
         for j in range(mass[i]["k"], mass[i]["k"] + 3):
-            M[j, j] += s[mass[i]["m"]]
+            M[place(S, j, j)] += s[mass[i]["m"]]
 
 
 @PARTS.part(MARKERS_AND_ROWS)
@@ -186,7 +187,7 @@ def markers_and_rows(ctx):
         m = mk[i]
         x = vec_at(s, m["loc"])
         put(m["x"], add(x, vec_at(q, m["node"])) if moves(m) else x)
-    clear(J_(ctx))
+    clear_flat(J_(ctx))
     for i in range(Phi_t.shape[0]):
         Phi_t[i] = 0.0
     scalar_values(sc_(ctx), mk, q, zero_(ctx), zero_(ctx))
@@ -205,7 +206,7 @@ def evaluate(ctx):
     mk, mass, s, f = mk_(ctx), mass_(ctx), s_(ctx), f_(ctx)
     if not flag_(ctx)[AT_POSITION]:
         call(links_(ctx)[MARKERS_AND_ROWS], ctx)
-    inertia(mass, s, M_(ctx))
+    inertia(mass, s, square_(ctx), M_(ctx))
     rates(mk, v_(ctx), zero_(ctx))
     clear_covectors(mk)
     for i in range(f.shape[0]):
@@ -219,7 +220,7 @@ def evaluate(ctx):
         if moves(mk[i]):
             inc_at(f, mk[i]["node"], vec(mk[i]["f"]))
     if par_(ctx)[WK] != 0.0:
-        clear(K_(ctx))
+        clear_flat(K_(ctx))
         run_stage(ctx, STIFFNESS)
 
 
@@ -243,22 +244,10 @@ def observe(ctx):
 def linearise(ctx):
     """Every first derivative of a step; columns of coordinates are constant, their rates zero."""
     mk, col, sc, mass, s, ds = mk_(ctx), col_(ctx), sc_(ctx), mass_(ctx), s_(ctx), ds_(ctx)
-    q, a, R_z, Nv_z, Na_z, n = q_(ctx), a_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx), q_(ctx).shape[0]
-    clear(C_(ctx))
-    clear(R_z)
-    clear(Nv_z)
-    clear(Na_z)
-    clear(Phi_z_(ctx))
-    clear(Phid_z_(ctx))
-    clear(Phidd_z_(ctx))
-    clear(Phids_z_(ctx))
-    clear(J_(ctx))
-    clear(Phidd_v_(ctx))
-    clear(g_z_(ctx))
-    clear(g_v_(ctx))
-    clear(g_a_(ctx))
+    q, a, R_s, Nv_s, Na_s, n = q_(ctx), a_(ctx), R_s_(ctx), Nv_s_(ctx), Na_s_(ctx), q_(ctx).shape[0]
+    clear_products(ctx)
     clear_covectors(mk)
-    inertia(mass, s, M_(ctx))
+    inertia(mass, s, square_(ctx), M_(ctx))
     for i in range(mk.shape[0]):
         m = mk[i]
         x = vec_at(s, m["loc"])
@@ -278,13 +267,13 @@ def linearise(ctx):
             e, m = ds[p, mass[i]["m"]], s[mass[i]["m"]]
             for j in range(3):
                 k = mass[i]["k"] + j
-                R_z[k, n + p] += e * (a[k] - s[gravity + j]) - m * ds[p, gravity + j]
-                Nv_z[k, n + p] += e * dv_(ctx)[k]
-                Na_z[k, n + p] += e * da_(ctx)[k]
+                R_s[k, p] += e * (a[k] - s[gravity + j]) - m * ds[p, gravity + j]
+                Nv_s[k, p] += e * dv_(ctx)[k]
+                Na_s[k, p] += e * da_(ctx)[k]
     rates(mk, vp_(ctx), ap_(ctx))
     scalar_values(sc, mk, q, vp_(ctx), ap_(ctx))
     run_stage(ctx, LINEAR_ROWS)
-    position_rows(level_(ctx), Phi_z_(ctx), Phid_z_(ctx), J_(ctx), Phidd_v_(ctx))
+    position_rows(level_(ctx), wide_(ctx), Phi_q_(ctx), Phid_q_(ctx), J_(ctx), Phidd_v_(ctx))
     run_stage(ctx, LINEAR_OBJECTIVES)
 
 

@@ -157,6 +157,13 @@ class System:
             levels[row["row"]] = row["level"]
         return levels
 
+    @cached_property
+    def patterns(self) -> dict[str, np.ndarray]:
+        """Which entries the matrices of coordinates by coordinates, and of rows by coordinates, have."""
+        from kinegrad.kernels.pattern import dense
+
+        return {"square": dense(self.n, self.n), "wide": dense(self.m + len(self.freedoms), self.n)}
+
     def coordinate_of(self, freedom: Freedom) -> int | None:
         """The coordinate that a degree of freedom is, if it is one."""
         return self.number_of.get(freedom.name)
@@ -325,24 +332,26 @@ class Workspace:
             )
             what = f"Setting up the equations of {self.system.n} coordinates and {self.system.m} constraint rows"
             require(size, what, "make the model smaller, or differentiate by fewer parameters")
-            tables = self.system.set.arrays(self.system, ds, wanted, number, every_marker)
+            tables = self.system.set.arrays(self.system, ds, wanted, number, every_marker) | self.system.patterns
             known[key] = Pattern(Slab(self.system.set.layout, tables, blank))
         return known[key]
 
     def _blank(self, directions: int, slots: int, number: str) -> dict[str, tuple]:
         """Shapes and types of the products and of scratch."""
+        from kinegrad.kernels import pattern
         from kinegrad.kernels.products import (
             MATRICES,
             MATRICES_OF_SCRATCH,
             N_FLAG,
             N_PAR,
+            PATTERN_OF,
             PIVOTS,
             VECTORS,
             VECTORS_OF_SCRATCH,
         )
 
         n, m, o = self.system.n, self.system.m, len(self.system.objectives)
-        size = {"n": n, "r": m + len(self.system.freedoms), "N": n + directions, "o": o, "m": m, "2n": 2 * n, "4": 4}
+        size = {"n": n, "r": m + len(self.system.freedoms), "p": directions, "o": o, "m": m, "2n": 2 * n, "4": 4}
         shapes = {
             "par": (N_PAR,), "s": (slots,), "ds": (directions, slots), "g": (o,), "psi_s": (max(o, 1), slots), "energy": (3,),
         }  # fmt: skip
@@ -350,12 +359,25 @@ class Workspace:
             shapes |= {name: (size[k],) for k, names in kinds.items() for name in names}
         for kinds in (MATRICES, MATRICES_OF_SCRATCH):
             shapes |= {name: (size[a], size[b]) for (a, b), names in kinds.items() for name in names}
+        entries = {name: pattern.size(of) for name, of in self.system.patterns.items()}
+        shapes |= {name: (entries[of],) for name, of in PATTERN_OF.items()}
         whole = {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64)} | dict.fromkeys(
             PIVOTS, ((n,), np.int32)
         )
         return {name: (shape, number) for name, shape in shapes.items()} | whole
 
     def __getitem__(self, name: str) -> np.ndarray:
+        """An array by its name; a matrix of a pattern as one with two indices: a view where it is dense, otherwise a copy.
+
+        ``X_z`` is a copy of ``X_q`` and ``X_s`` beside each other.
+        """
+        from kinegrad.kernels.pattern import spread
+        from kinegrad.kernels.products import PATTERN_OF
+
+        if name in PATTERN_OF:
+            return spread(self.arrays[PATTERN_OF[name]], self.arrays[name])
+        if name.endswith("_z"):
+            return np.hstack([self[f"{name[:-1]}q"], self[f"{name[:-1]}s"]])
         return self.arrays[name]
 
     @property

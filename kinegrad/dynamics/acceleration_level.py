@@ -69,7 +69,7 @@ class AccelerationLevel(Formulation):
     def memory(self, work):
         kept = [work["sizes"], self.opts[self.kernels.SOFT :]]
         if self.opts[self.kernels.RANK] < self.system.m:
-            kept += [work["J"], work["ease"]]  # rows are chosen by J at the state
+            kept += [work.arrays["J"], work["ease"]]  # rows are chosen by J at the state
         return kept
 
     def solved_by(self, work, fn):

@@ -27,9 +27,9 @@ class Ali3p(Formulation):
 
     def __init__(self, system, options, integrator, given):
         super().__init__(system, options, integrator, given)
-        from kinegrad.kernels.formulations import ali3p
+        from kinegrad.kernels.formulations import ali3p, ali3p_derivatives
 
-        self.kernels = self.derivatives = ali3p
+        self.kernels, self.derivatives = ali3p, ali3p_derivatives
         o = options
         self.opts = np.zeros(5)
         self.opts[ali3p.PENALTY] = o["penalty"]
@@ -59,7 +59,7 @@ class Ali3p(Formulation):
             self.left = LITTLE
 
     def _forget(self, work) -> None:
-        work["dv"][:] = work["da"][:] = work["ap"]
+        work["a1"][:] = work["a2"][:] = work["ap"]
         work["sizes"][:] = 0.0
 
     def _penalty(self, left: float) -> float:
@@ -98,7 +98,7 @@ class Ali3p(Formulation):
         return parts | {"lam": rows[:, 5 * n : 5 * n + m] + rows[:, 5 * n + 2 * m : 5 * n + 3 * m]}
 
     def memory(self, work):
-        return [*(work[name] for name in ("dv", "da", "sizes")), self.sizes]
+        return [*(work[name] for name in ("a1", "a2", "sizes")), self.sizes]
 
     def call(self, work, fn, method, steps, objectives):
         return self.kernels.simulate, (fn, work.pointer, self.system.m, method, steps, objectives, self.opts)
@@ -121,7 +121,7 @@ class Ali3p(Formulation):
         self.sizes[:] = work["sizes"]
         for name, values in own.items():
             work[name][:] = values
-        for name in ("dv", "da"):
+        for name in ("a1", "a2"):
             work[name][:] += work["ap"] - before
         work["sv"][:] = work["sa"][:] = 0.0
         return status

@@ -245,10 +245,9 @@ class MatrixR(Formulation):
     def start_state(self, work, q, v, a):
         if (self.chosen >= 0).all():
             return tuple(x[self.chosen] for x in (q, v, a))
-        n = self.system.n
         rows = np.array([f.row for f in self.free], np.int64)
-        Phidd, Phid, J = work["Phidd_z"][rows], work["Phid_z"][rows], work["Phi_z"][rows]
-        zdd = Phidd[:, :n] @ q + 2.0 * Phid[:, :n] @ v + J[:, :n] @ a + Phidd[:, n:]
+        zdd = work["Phidd_q"][rows] @ q + 2.0 * work["Phid_q"][rows] @ v + work["Phi_q"][rows] @ a
+        zdd += work["Phidd_s"][rows]
         z = work["ds"].T[self._slots("position")]
         zd = work["ds"].T[self._slots("velocity")]
         return z, zd, zdd
@@ -270,10 +269,10 @@ class MatrixR(Formulation):
             for k, f in enumerate(self.free):
                 work["psi_s"][o, f.position] += Z[k, o]
                 work["psi_s"][o, f.velocity] += Zd[k, o]
-        Q = work["Phidd_z"][rows, :n].T @ A
-        V = 2.0 * work["Phid_z"][rows, :n].T @ A
+        Q = work["Phidd_q"][rows].T @ A
+        V = 2.0 * work["Phid_q"][rows].T @ A
         extra[rows] = A
-        return Q, V, work["Phi_z"][rows, :n].T @ A, extra
+        return Q, V, work["Phi_q"][rows].T @ A, extra
 
 
 def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:

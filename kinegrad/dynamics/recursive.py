@@ -35,11 +35,9 @@ class Recursive(AccelerationLevel):
                 f"The formulation 'recursive' sweeps over a tree of joints; it needs joint coordinates, not {system.kind}."
             )
         super().__init__(system, options, integrator, given)
-        from kinegrad.kernels.formulations import recursive, recursive_derivatives
+        from kinegrad.kernels.formulations import recursive
 
         self.substitution = recursive
-        if integrator.explicit:
-            self.derivatives = recursive_derivatives
 
     def begin(self, work):
         tree = self.tree(work)

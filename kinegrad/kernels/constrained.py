@@ -3,21 +3,24 @@
 D has one weight a row, from the inertias that the row moves (LIN-6), so rows of any unit and size are held alike, and the
 digits of T survive in every direction.  Each round refines both residuals; rounds end when what the next one would change
 no longer counts.  Redundant rows and null rows do no harm.
+
+`pat` are the patterns (square, wide) of T and of J, of which the first m rows take part; F are factors
+(`kinegrad.kernels.solvers.factors`).
 """
 
-from kinegrad.kernels.jit import kernel, real
+from kinegrad.kernels.jit import inlined, kernel, real
 from kinegrad.kernels.lanes import lane, spread4
-from kinegrad.kernels.linalg import (
-    axpy4,
-    get4,
-    ldlt,
-    ldlt_solve,
-    lu,
-    lu_solve4,
-    lu_solve_transposed4,
-    mul4,
-    put4,
-    times4,
+from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
+from kinegrad.kernels.pattern import COLUMNS, DENSE, OF_ROW, RUNS, end_of, place
+from kinegrad.kernels.solvers.factors import factor, solve, solve4
+from kinegrad.kernels.solvers.multiply import (
+    minus4,
+    minus_times,
+    minus_transposed4,
+    plus_row,
+    plus_row4,
+    row_times4,
+    times,
 )
 from kinegrad.kernels.status import LOST_RANK, OK
 
@@ -41,26 +44,46 @@ ALL_DIGITS = 1e-18  # of a solution: what further rounds would change, at most
 SMALLEST, ROUNDED, BEARABLE = 1e-30, 1e-18, 1e-14
 
 
+@inlined
+def row_squares(P, J, l, w):
+    """Σ_k J_lk² and Σ_k J_lk² w_k."""
+    a, s = 0.0, 0.0
+    if P[DENSE]:
+        n = P[COLUMNS]
+        for i in range(n):
+            t = real(J[l * n + i])
+            t *= t
+            a += t
+            s += t * real(w[i])
+    else:
+        p = end_of(P, l)
+        for k in range(P[P[OF_ROW] + 2 * l], P[P[OF_ROW] + 2 * l + 1]):
+            first = P[P[RUNS] + 3 * k]
+            for i in range(first, first + P[P[RUNS] + 3 * k + 1]):
+                t = real(J[p])
+                t *= t
+                a += t
+                s += t * real(w[i])
+                p += 1
+    return a, s
+
+
 @kernel
-def row_weights(T, J, m, n, eps, ease, w, g, D):
+def row_weights(pat, T, J, m, eps, ease, w, g, D):
     """True if one round is as good as many; D_l = κ ease_l / Σ_k J_lk²/T_kk, or 1/ε where that does not drown T  (LIN-6).
 
     Coordinates without inertia are left out.  `ease` is from `kinegrad.kinematics.constrained.row_ease`; 0 stands for 1, and
     rows below 0 take no part.
-    w (n) and g (m) are scratch; J may have more than n columns.
+    w (n) and g (m) are scratch.
     """
+    square, wide = pat
     top, widest, one = 0.0, 0.0, eps > 0.0
-    for i in range(n):
-        t = real(T[i, i])
+    for i in range(square[COLUMNS]):
+        t = real(T[place(square, i, i)])
         top = max(top, t)
         w[i] = 1.0 / t if t > 0.0 else 0.0
     for l in range(m):
-        s, a = 0.0, 0.0
-        for i in range(n):
-            t = real(J[l, i])
-            t *= t
-            a += t
-            s += t * real(w[i])
+        a, s = row_squares(wide, J, l, w)
         g[l] = a
         D[l] = s if s > 0.0 or top <= 0.0 else a / top
         widest = max(widest, a)
@@ -113,34 +136,6 @@ def drifted_weights(Phi, m, eps, g, reach, sizes, D):
 
 
 @kernel
-def augment(T, J, G, n, D, A):
-    """A = T + JᵀDG; J and G may have more than n columns."""
-    for i in range(n):
-        for j in range(n):
-            A[i, j] = T[i, j]
-    for l in range(J.shape[0]):
-        for i in range(n):
-            t = D[l] * J[l, i]
-            if t != 0.0:
-                for j in range(n):
-                    A[i, j] += t * G[l, j]
-
-
-@kernel
-def augment_lower(T, J, n, D, A):
-    """The lower triangle of A = T + JᵀDJ; A may be T."""
-    for i in range(n):
-        for j in range(i + 1):
-            A[i, j] = T[i, j]
-    for l in range(J.shape[0]):
-        for i in range(n):
-            t = D[l] * J[l, i]
-            if t != 0.0:
-                for j in range(i + 1):
-                    A[i, j] += t * J[l, j]
-
-
-@kernel
 def settled(k, e, last, size, enough):
     """Whether round k, which changed a solution of this size by e after `last`, leaves nothing for the next one.
 
@@ -154,44 +149,50 @@ def settled(k, e, last, size, enough):
 
 
 @kernel
-def solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z):
+def plus_weighed_rows(P, J, m, D, z, y, again, w):
+    """w += Jᵀ(D z), less Jᵀ y if this is another round."""
+    n = P[COLUMNS]
+    for l in range(m):
+        t = D[l] * z[l]
+        if again:
+            t -= y[l]
+        if P[DENSE]:
+            for i in range(n):
+                w[i] += J[l * n + i] * t
+        else:
+            plus_row(P, J, l, t, w)
+
+
+@kernel
+def solve_rows(pat, T, J, m, eps, D, F, rounds, r1, r2, x, y, w, z):
     """SETTLED, or what is left: LEAVES_LITTLE, LEAVES_MUCH; x, y with [T Jᵀ; J −ε] [x; y] = [r1; r2]  (LIN-3).
 
-    T is symmetric, A and d are the factors by `ldlt` of T + JᵀDJ.  w (n), z (m) are scratch.
+    T is symmetric, F are the factors by `factor` of T + JᵀDJ.  w (n), z (m) are scratch.
     """
+    square, wide = pat
+    n = square[COLUMNS]
     last, size, last_w, size_w = 0.0, 0.0, 0.0, 0.0
     for k in range(rounds):
         for l in range(m):
-            s = r2[l]
-            if k > 0:
-                s += eps * y[l]
-                for i in range(n):
-                    s -= J[l, i] * x[i]
-            z[l] = s
+            z[l] = r2[l] if k == 0 else r2[l] + eps * y[l]
         for i in range(n):
-            s = r1[i]
-            if k > 0:
-                for j in range(n):
-                    s -= T[i, j] * x[j]
-            w[i] = s
-        for l in range(m):
-            t = D[l] * z[l]
-            if k > 0:
-                t -= y[l]
-            for i in range(n):
-                w[i] += J[l, i] * t
-        ldlt_solve(A, d, w)
+            w[i] = r1[i]
+        if k > 0:
+            minus_times(wide, J, m, x, z)
+            minus_times(square, T, n, x, w)
+        plus_weighed_rows(wide, J, m, D, z, y, k > 0, w)
+        solve(F, w)
         e, e_w = 0.0, 0.0
         for i in range(n):
             x[i] = w[i] if k == 0 else x[i] + w[i]
             t = real(w[i]) ** 2
             e += t
-            e_w += abs(real(T[i, i])) * t
+            e_w += abs(real(T[place(square, i, i)])) * t
         for l in range(m):
-            s = -z[l]
-            for i in range(n):
-                s += J[l, i] * w[i]
-            y[l] = D[l] * s if k == 0 else y[l] + D[l] * s
+            z[l] = -z[l]
+        times(wide, J, m, w, z, z)
+        for l in range(m):
+            y[l] = D[l] * z[l] if k == 0 else y[l] + D[l] * z[l]
         if k == 0:
             size, size_w = e, e_w
         if settled(k, e, last, size, ENOUGH) and settled(k, e_w, last_w, size_w, ENOUGH):
@@ -203,95 +204,82 @@ def solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z):
 
 
 @kernel
-def solve_near_singular(T, J, m, n, eps, D, A, d, stronger, r1, r2, x, y, w, z):
+def solve_near_singular(pat, T, J, m, eps, D, F, stronger, r1, r2, x, y, w, z):
     """Status; x, y as by `solve_rows`, also where rows lose rank: directions that they hardly see need stronger weights.
 
     What even those, or where none stronger are allowed these, do not see is left out if it was little; otherwise the rows ask
-    for motions that they no longer determine.  A, d, D are overwritten.
+    for motions that they no longer determine.  F, D are overwritten.
     """
-    left = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
+    left = solve_rows(pat, T, J, m, eps, D, F, MOST_ROUNDS, r1, r2, x, y, w, z)
     if left == SETTLED:
         return OK
     if stronger < WORTH:
-        solve_rows(T, J, m, n, eps, D, A, d, FEWEST_ROUNDS, r1, r2, x, y, w, z)
+        solve_rows(pat, T, J, m, eps, D, F, FEWEST_ROUNDS, r1, r2, x, y, w, z)
         return OK if left == LEAVES_LITTLE else LOST_RANK
     for l in range(m):
         t = stronger * D[l]
         D[l] = t if t * eps <= 1.0 else 1.0 / eps
-    augment_lower(T, J, n, D, A)
-    status = ldlt(A, d)
+    status = factor(F, T, J, m, D)
     if status != OK:
         return OK if left == LEAVES_LITTLE else LOST_RANK
-    again = solve_rows(T, J, m, n, eps, D, A, d, MOST_ROUNDS, r1, r2, x, y, w, z)
+    again = solve_rows(pat, T, J, m, eps, D, F, MOST_ROUNDS, r1, r2, x, y, w, z)
     if again == SETTLED:
         return OK
     if left == LEAVES_MUCH:
         return LOST_RANK
     for l in range(m):
         D[l] /= stronger
-    augment_lower(T, J, n, D, A)
-    status = ldlt(A, d)
-    solve_rows(T, J, m, n, eps, D, A, d, FEWEST_ROUNDS, r1, r2, x, y, w, z)
+    status = factor(F, T, J, m, D)
+    solve_rows(pat, T, J, m, eps, D, F, FEWEST_ROUNDS, r1, r2, x, y, w, z)
     return status
 
 
 @kernel
-def enough_for(T, n):
+def enough_for(square, T):
     """What further rounds may change of a solution: less where inertias, and so units, are far apart."""
     low, high = 1e300, 0.0
-    for i in range(n):
-        t = real(T[i, i])
+    for i in range(square[COLUMNS]):
+        t = real(T[place(square, i, i)])
         if t > 0.0:
             low, high = min(low, t), max(high, t)
     return ENOUGH_OF_DERIVATIVES if high < ALIKE * low else ALL_DIGITS
 
 
 @kernel
-def kkt_factor(T, J, G, n, D, A, pivots):
-    """Status; A and pivots hold the LU factors of T + JᵀDG, which `rounds4` uses, and with G = J `kkt_solve4`."""
-    augment(T, J, G, n, D, A)
-    return lu(A, pivots)
+def plus_weighed_rows4(P, B, m, D, Z, Y, again, W):
+    """W += Bᵀ(D Z), less Bᵀ Y if this is another round, for four columns."""
+    for l in range(m):
+        f = mul4(D[l], get4(Z, l))
+        if again:
+            f = axpy4(-1.0, get4(Y, l), f)
+        plus_row4(P, B, l, f, W)
 
 
 @kernel
-def kkt_solve4(T, J, n, eps, D, A, pivots, transposed, enough, R1, R2, X, Y, W, Z):
-    """Rounds made, negative if they did not settle; X, Y with [T Jᵀ; J −ε] [X; Y] = [R1; R2], or with Tᵀ, for four columns
-    (LIN-3).
+def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
+    """Rounds made, negative if they did not settle; X, Y with [T Bᵀ; G −ε] [X; Y] = [R1; R2], for four columns  (LIN-3).
 
-    A, pivots are from `kkt_factor` with the weights D, which are at most 1/ε.  Redundant rows and null rows do no harm: Y is
-    the solution of least YᵀD⁻¹Y when R2 is consistent.  What is inconsistent in R2, rounding at least, enters Y times D and the
-    rounds, but neither X nor JᵀY.  W (n, 4), Z (m, 4) are scratch.
+    F are the factors by `factor_general` of T + BᵀDG, with weights D of at most 1/ε.  If `transposed`, T and F are taken
+    transposed: they are then factors of T + GᵀDB.  Redundant rows and null rows do no harm: with B = G, Y is the solution of
+    least YᵀD⁻¹Y when R2 is consistent.  What is inconsistent in R2, rounding at least, enters Y times D and the rounds, but
+    neither X nor BᵀY.  W (n, 4), Z (m, 4) are scratch.
     """
-    return rounds4(T, J, J, n, eps, D, A, pivots, transposed, enough, R1, R2, X, Y, W, Z)
-
-
-@kernel
-def rounds4(T, B, G, n, eps, D, A, pivots, transposed, enough, R1, R2, X, Y, W, Z):
-    """`kkt_solve4` with two sorts of rows: [T Bᵀ; G −ε], T and the factors of T + BᵀDG in A taken transposed if asked."""
-    m = B.shape[0]
+    square, wide = pat
+    n = square[COLUMNS]
     last, size = spread4(0.0), spread4(0.0)
     for k in range(MOST_ROUNDS):
         for i in range(n):
             put4(W, i, get4(R1, i))
-        if k > 0 and transposed:
-            subtract_transposed4(T, n, X, W)
-        elif k > 0:
-            for i in range(n):
-                put4(W, i, mul4(-1.0, times4(T, i, n, X, mul4(-1.0, get4(W, i)))))
         for l in range(m):
-            r = get4(R2, l)
-            if k > 0:
-                r = mul4(-1.0, times4(G, l, n, X, mul4(-1.0, axpy4(eps, get4(Y, l), r))))
-            put4(Z, l, r)
-            f = mul4(D[l], r)
-            if k > 0:
-                f = axpy4(-1.0, get4(Y, l), f)
-            for i in range(n):
-                put4(W, i, axpy4(B[l, i], f, get4(W, i)))
-        if transposed:
-            lu_solve_transposed4(A, pivots, W)
-        else:
-            lu_solve4(A, pivots, W)
+            put4(Z, l, get4(R2, l) if k == 0 else axpy4(eps, get4(Y, l), get4(R2, l)))
+        if k > 0:
+            if transposed:
+                minus_transposed4(square, T, n, 1.0, X, W)
+            else:
+                minus4(square, T, n, X, W)
+            minus4(wide, G, m, X, Z)
+        plus_weighed_rows4(wide, B, m, D, Z, Y, k > 0, W)
+        solve4(F, transposed, W)
         e = spread4(0.0)
         if k == 0:
             for i in range(n):
@@ -305,7 +293,7 @@ def rounds4(T, B, G, n, eps, D, A, pivots, transposed, enough, R1, R2, X, Y, W, 
                 e = w * w + e
                 size = x * x + size
         for l in range(m):
-            r = mul4(D[l], times4(G, l, n, W, mul4(-1.0, get4(Z, l))))
+            r = mul4(D[l], row_times4(wide, G, l, W, mul4(-1.0, get4(Z, l))))
             put4(Y, l, r if k == 0 else axpy4(1.0, r, get4(Y, l)))
         if k > 0 and settled4(k, e, size if k == 1 else last, size, enough):
             return k + 1
@@ -320,12 +308,3 @@ def settled4(k, e, last, size, enough):
     for c in range(4):
         done = done and settled(k, real(lane(e, c)), real(lane(last, c)), real(lane(size, c)), enough)
     return done
-
-
-@kernel
-def subtract_transposed4(T, n, X, W):
-    """W -= T[:n, :n]ᵀ X."""
-    for j in range(n):
-        x = mul4(-1.0, get4(X, j))
-        for i in range(n):
-            put4(W, i, axpy4(T[j, i], x, get4(W, i)))

@@ -1,7 +1,8 @@
 """The arrays that formulations and coordinate sets share, and the seven functions a set offers.
 
-Sizes: n coordinates, m constraint rows, d freedom rows after them (r = m + d), p directions, N = n + p columns, o
-objectives.  Signs: R = M a + f + Phi_qᵀ lam with f = -Q.
+Sizes: n coordinates, m constraint rows, d freedom rows after them (r = m + d), p directions, o objectives.  A derivative by
+z = (q, ρ) is two arrays: `X_q`, of a pattern (`kinegrad.kernels.pattern`), and `X_s`, with a column for each direction.
+Signs: R = M a + f + Phi_qᵀ lam with f = -Q.
 
     POSITION    q, t  ->  Phi, Phi_t, Phi_q
     EVALUATE    q, v, t  ->  M, f, Phi, Phi_t, Phi_q, and K: the lower triangle of about wk f_q + wc f_v; with the flag
@@ -20,7 +21,7 @@ Rows have a `level`.  At 0, of positions, Phi(q, t) = 0, J = Phi_q and Phidd_v =
 Phi (it is 0), and Phid = A(q, t) v - b: J = A, Phi_t = -b, Phidd_v = Phid_q + dA/dt; Phids is Phid at (q, v).
 """
 
-from kinegrad.kernels.table import Layout
+from kinegrad.kernels.table import Layout, full_viewer
 
 EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION = range(7)
 N_FUNCTIONS = 7
@@ -35,27 +36,35 @@ VECTORS = {
     "n": ("q", "v", "a", "vp", "ap", "dv", "da", "f", "mu", "eta_v", "eta_a"),
     "r": ("lam", "sv", "sa", "Phi", "Phi_t", "c", "yp", "yv", "ya", "ys"),
 }
+# Flat arrays, by the pattern they have: coordinates by coordinates, and rows by coordinates.
+PATTERNS = {
+    "square": ("M", "K", "C", "R_q", "Nv_q", "Na_q"),
+    "wide": ("J", "Phidd_v", "Phi_q", "Phid_q", "Phidd_q", "Phids_q"),
+}
 MATRICES = {
-    ("n", "n"): ("M", "K", "C"),
-    ("r", "n"): ("J", "Phidd_v"),
-    ("n", "N"): ("R_z", "Nv_z", "Na_z"),
-    ("r", "N"): ("Phi_z", "Phid_z", "Phidd_z", "Phids_z"),
-    ("o", "N"): ("g_z",),
-    ("o", "n"): ("g_v", "g_a"),
+    ("n", "p"): ("R_s", "Nv_s", "Na_s"),
+    ("r", "p"): ("Phi_s", "Phid_s", "Phidd_s", "Phids_s"),
+    ("o", "p"): ("g_s",),
+    ("o", "n"): ("g_q", "g_v", "g_a"),
 }
 
 # Scratch of formulations: what it holds does not outlast a call of theirs, but for ease, sizes and scales (LIN-6,
-# IDX-7, IDX-8).
+# IDX-7, IDX-8), and for a1, a2, the accelerations of the two steps before (ALI-7).  E are the rows that a step or stage solves,
+# by q, ρ, v and a; `factored` those rows that are in the factors.
 VECTORS_OF_SCRATCH = {
-    "n": ("x", "y", "w", "qt", "vt", "scale"),
+    "n": ("x", "y", "w", "qt", "vt", "scale", "a1", "a2"),
     "2n": ("d",),
     "m": ("r", "z", "D", "Dp", "ease", "sizes", "row_scale", "reach"),
     "o": ("weights",),
 }
-MATRICES_OF_SCRATCH = {("n", "n"): ("T", "T_lu", "M_lu"), ("n", "4"): ("r1", "x4", "w4", "U4", "H4", "E4")}
-MATRICES_OF_SCRATCH |= {("m", "4"): ("r2", "y4", "z4", "P4", "D4", "B4")}
-MATRICES_OF_SCRATCH |= {("m", "n"): ("Psi_a", "Psi_v", "Psi_w"), ("m", "N"): ("Psi_z",)}
+PATTERNS_OF_SCRATCH = {"square": ("T",), "wide": ("E_q", "E_v", "E_a", "factored")}
+MATRICES_OF_SCRATCH = {("n", "n"): ("T_lu", "M_lu"), ("n", "4"): ("r1", "x4", "w4", "U4", "H4", "E4")}
+MATRICES_OF_SCRATCH |= {("m", "4"): ("r2", "y4", "z4", "P4", "D4", "B4"), ("m", "p"): ("E_s",), ("m", "n"): ("apart",)}
 PIVOTS = ("T_pivots", "M_pivots")
+
+PATTERN_OF = {
+    name: pattern for kinds in (PATTERNS, PATTERNS_OF_SCRATCH) for pattern, names in kinds.items() for name in names
+}
 
 PRODUCTS = Layout(
     [
@@ -68,9 +77,18 @@ PRODUCTS = Layout(
         ("psi_s", "f8", 2),
     ]
     + [("energy", "f8", 1)]
+    + [(pattern, "i8", 1) for pattern in PATTERNS]
     + [(name, "f8", 1) for names in VECTORS.values() for name in names]
+    + [(name, "f8", 1) for names in PATTERNS.values() for name in names]
     + [(name, "f8", 2) for names in MATRICES.values() for name in names]
     + [(name, "f8", 1) for names in VECTORS_OF_SCRATCH.values() for name in names]
+    + [(name, "f8", 1) for names in PATTERNS_OF_SCRATCH.values() for name in names]
     + [(name, "f8", 2) for names in MATRICES_OF_SCRATCH.values() for name in names]
     + [(name, "i4", 1) for name in PIVOTS]
 )
+
+
+def full_viewers(*names):
+    """Viewers of matrices of a pattern as matrices with two indices, for what knows dense ones alone."""
+    index = PRODUCTS.index
+    return tuple(full_viewer(index[name], index[PATTERN_OF[name]]) for name in names)

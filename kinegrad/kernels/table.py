@@ -64,6 +64,10 @@ if JIT:
         """A function of a context, for kernels: array number `index`, as a view that owns nothing."""
         return intrinsic("view", index, dtype, ndim, _WORDS)
 
+    def full_viewer(index, pattern):
+        """A function of a context, for kernels: array number `index`, flat and dense, as a matrix with two indices."""
+        return intrinsic("view_full", index, pattern, _WORDS)
+
 else:
     _numbers: dict = {None: 0}  # 0 is no function
     _functions: list = [None]
@@ -82,6 +86,10 @@ else:
     def viewer(index, dtype, ndim):
         """A function of a context: array number `index`."""
         return lambda ctx: ctx.arrays[index]
+
+    def full_viewer(index, pattern):
+        """A function of a context: array number `index`, flat and dense, as a matrix with two indices."""
+        return lambda ctx: ctx.arrays[index].reshape(ctx.arrays[pattern][1:3])
 
 
 class Parts:

@@ -467,32 +467,32 @@ class StartDerivatives:
 
     def direct(self):
         """q', v', a' (n, p) by the directions of the workspace (KIN-4)."""
-        w, n, m = self.work, self.system.n, self.system.m
-        K = np.ascontiguousarray(w["Phi_z"][:, :n])
-        right = -w["Phi_z"][:, n:]
-        right_v = -w["Phid_z"][:, n:]
+        w, m = self.work, self.system.m
+        K = w["Phi_q"].copy()
+        right = -w["Phi_s"]
+        right_v = -w["Phid_s"]
         for i, freedom in enumerate(self.system.freedoms):
             right[m + i] += w["ds"][:, freedom.position]
             right_v[m + i] += w["ds"][:, freedom.velocity] if freedom.velocity >= 0 else 0.0
         q = refined(K, right)
-        v = refined(of_rates(self.system, w["J"]), of_rates(self.system, right_v - w["Phid_z"][:, :n] @ q))
-        R1 = -(w["R_z"][:, :n] @ q + w["C"] @ v + w["R_z"][:, n:])
-        R2 = -(w["Phidd_z"][:m, :n] @ q + w["Phidd_v"][:m] @ v + w["Phidd_z"][:m, n:])
+        v = refined(of_rates(self.system, w["J"]), of_rates(self.system, right_v - w["Phid_q"] @ q))
+        R1 = -(w["R_q"] @ q + w["C"] @ v + w["R_s"])
+        R2 = -(w["Phidd_q"][:m] @ q + w["Phidd_v"][:m] @ v + w["Phidd_s"][:m])
         return q, v, self._constrained(R1, R2)[0]
 
     def adjoint(self, Q, V, A, rows, weights) -> None:
         """Adds to psi_s what the adjoints Q, V, A (n, o) of q, v, a and `rows` (r, o) of Phidd_s at the start give (KIN-5)."""
-        w, n, m = self.work, self.system.n, self.system.m
+        w, m = self.work, self.system.m
         for o, weight in enumerate(weights):
-            Q[:, o] += weight * w["g_z"][o, :n]
+            Q[:, o] += weight * w["g_q"][o]
             V[:, o] += weight * w["g_v"][o]
             A[:, o] += weight * w["g_a"][o]
         U, B = self._constrained(A, np.zeros((m, A.shape[1]), A.dtype))
         V = V - w["C"].T @ U - w["Phidd_v"][:m].T @ B
-        Q = Q - w["R_z"][:, :n].T @ U - w["Phidd_z"][:m, :n].T @ B
-        KT = np.ascontiguousarray(w["Phi_z"][:, :n].T)
+        Q = Q - w["R_q"].T @ U - w["Phidd_q"][:m].T @ B
+        KT = w["Phi_q"].T.copy()
         D = refined(np.ascontiguousarray(of_rates(self.system, w["J"]).T), V)
-        Q = Q - w["Phid_z"][:, :n].T @ D
+        Q = Q - w["Phid_q"].T @ D
         P = refined(KT, Q)
         w["eta_v"][:] = 0.0
         w["eta_a"][:] = 0.0

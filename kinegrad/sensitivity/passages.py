@@ -61,7 +61,7 @@ class Passages:
 
     def changes(self) -> list[tuple[float, np.ndarray, float]]:
         """Times; how slots change the combinations of rows that vanish then; and what of that is rounding."""
-        out, work, m, n = [], self.work, self.motion.system.m, self.motion.system.n
+        out, work, m = [], self.work, self.motion.system.m
         for t, k, row in self.found:
             self._lost(k)
             for name in ("vp", "v"):
@@ -69,7 +69,7 @@ class Passages:
             for name in ("a", "ap", "dv", "da", "lam", "sv", "sa", "mu", "eta_v", "eta_a", "yp", "yv", "ya"):
                 work[name][:] = 0.0
             work.call(LINEARISE)
-            size = np.abs(work["Phi_z"][:m, :n]).max()
+            size = np.abs(work["Phi_q"][:m]).max()
             work["psi_s"][:] = 0.0
             work["yp"][:m] = row
             work["flag"][OBJECTIVE], work["par"][WEIGHT] = 0, 0.0

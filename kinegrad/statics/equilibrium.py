@@ -158,13 +158,13 @@ class Search:
         violation = float(np.abs(work["Phi"][:m]).max(initial=0.0))
         at_rest(work, self.t, q, lam)
         work.call(LINEARISE)
-        if not np.isfinite(work["R_z"]).all():
+        if not np.isfinite(work["R_q"]).all():
             who = force_without_derivative(system, work)
             raise KinegradError(
                 f"{f'Force {who!r}' if who else 'A force'} has no derivative at rest, which an equilibrium needs; avoid "
                 "norm() of a velocity that vanishes, such as by sqrt(norm2(v) + 1e-12)."
             )
-        R, K, Z = f + J.T @ lam, work["R_z"][:, : system.n].copy(), allowed(J, system.n)
+        R, K, Z = f + J.T @ lam, work["R_q"].copy(), allowed(J, system.n)
         W = definite(Z.T @ M @ Z)
         self.scale = max(self.scale, np.abs(f).max(initial=0.0))
         return Look(q, lam, R, Z, Z.T @ R, Z.T @ K @ Z, W, np.abs(K).max(initial=0.0), violation)

@@ -51,11 +51,10 @@ def sensitivity(motion: Motion, wrt: Sequence[str] | None = None) -> DrivenSensi
         work["v"][:] = work["vp"][:] = motion.qd[i]
         work["a"][:] = work["ap"][:] = motion.qdd[i]
         work.call(LINEARISE)
-        Phi, Phid, Phidd, R = work["Phi_z"][:m], work["Phid_z"][:m], work["Phidd_z"][:m], work["R_z"]
-        J = Phi[:, :n]
-        q[i] = refined(J, -Phi[:, n:])
-        qd[i] = refined(J, -(Phid[:, :n] @ q[i] + Phid[:, n:]))
-        qdd[i] = refined(J, -(Phidd[:, :n] @ q[i] + work["Phidd_v"][:m] @ qd[i] + Phidd[:, n:]))
-        lam[i] = refined(J.T, -(R[:, :n] @ q[i] + work["C"] @ qd[i] + work["M"] @ qdd[i] + R[:, n:]))
+        J = work["Phi_q"][:m]
+        q[i] = refined(J, -work["Phi_s"][:m])
+        qd[i] = refined(J, -(work["Phid_q"][:m] @ q[i] + work["Phid_s"][:m]))
+        qdd[i] = refined(J, -(work["Phidd_q"][:m] @ q[i] + work["Phidd_v"][:m] @ qd[i] + work["Phidd_s"][:m]))
+        lam[i] = refined(J.T, -(work["R_q"] @ q[i] + work["C"] @ qd[i] + work["M"] @ qdd[i] + work["R_s"]))
     rows = {name: system.row_names.index(name) for name in system.model.drivers if name in system.row_names}
     return DrivenSensitivity(motion.t, labels, q, qd, qdd, {name: -lam[:, row] for name, row in rows.items()})

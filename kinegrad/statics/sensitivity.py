@@ -131,8 +131,8 @@ class _Linearised:
         M = work["M"].copy()
         work.call(LINEARISE)
         self.J = work["J"][:m].copy()
-        self.K = work["R_z"][:, :n].copy()
-        self.g_q = work["g_z"][:, :n].copy()
+        self.K = work["R_q"].copy()
+        self.g_q = work["g_q"].copy()
         Z = allowed(self.J, n)
         self.stiffness = Stiffness(Z, self.K, definite(Z.T @ M @ Z), bool(found.free))
 
@@ -150,11 +150,11 @@ class _Linearised:
 
     def direct(self) -> np.ndarray:
         """(o, p) derivatives by the directions of the workspace (STA-5)."""
-        work, n, m = self.work, self.system.n, self.system.m
+        work, m = self.work, self.system.m
         Z = self.stiffness.Z
-        closing = refined(self.J, -work["Phi_z"][:m, n:])
-        along = self.stiffness.solve(-Z.T @ (work["R_z"][:, n:] + self.K @ closing))
-        return self.g_q @ (closing + Z @ along) + work["g_z"][:, n:]
+        closing = refined(self.J, -work["Phi_s"][:m])
+        along = self.stiffness.solve(-Z.T @ (work["R_s"] + self.K @ closing))
+        return self.g_q @ (closing + Z @ along) + work["g_s"]
 
     def adjoint(self) -> np.ndarray:
         """(o, slots) derivatives by the wanted slots (STA-6)."""

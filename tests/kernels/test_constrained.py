@@ -8,16 +8,14 @@ from kinegrad.kernels.constrained import (
     MOST_ROUNDS,
     SETTLED,
     STRENGTH,
-    augment,
-    augment_lower,
-    kkt_factor,
-    kkt_solve4,
+    rounds4,
     row_weights,
     solve_rows,
 )
 from kinegrad.kernels.jit import JIT, entry
 from kinegrad.kernels.lapack import fetch
-from kinegrad.kernels.linalg import ldlt
+from kinegrad.kernels.pattern import dense
+from kinegrad.kernels.solvers.factors import factor, factor_general
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics import constrained as in_python
 
@@ -34,21 +32,20 @@ def random(rng, number, *shape):
     return x + 1e-20j * rng.normal(size=shape) if number == "c16" else x
 
 
-@entry
-def augmented(T, J, n, D, full, lower):
-    augment(T, J, J, n, D, full)
-    augment_lower(T, J, n, D, lower)
+def patterns(T, J):
+    return dense(len(T), len(T)), dense(*J.shape)
 
 
 def weights(T, J, eps=0.0):
     D = np.zeros(len(J), T.dtype)
     ease = np.ones(len(J), T.dtype)
-    return _weights(T, J, eps, ease, np.zeros(len(T), T.dtype), np.zeros(len(J), T.dtype), D), D.real
+    w, g = np.zeros(len(T), T.dtype), np.zeros(len(J), T.dtype)
+    return _weights(*patterns(T, J), T.ravel(), J.ravel(), len(J), eps, ease, w, g, D), D.real
 
 
 @entry
-def _weights(T, J, eps, ease, w, g, D):
-    return row_weights(T, J, J.shape[0], T.shape[0], eps, ease, w, g, D)
+def _weights(square, wide, T, J, m, eps, ease, w, g, D):
+    return row_weights((square, wide), T, J, m, eps, ease, w, g, D)
 
 
 def solve_general(T, J, eps, transposed, R1, R2, X, Y):
@@ -56,15 +53,17 @@ def solve_general(T, J, eps, transposed, R1, R2, X, Y):
     n, number = len(T), T.dtype
     _, D = weights(T, J, eps)
     scratch = np.zeros((n, n), number), np.zeros(n, np.int32), np.zeros((n, 4), number), np.zeros((len(J), 4), number)
-    return _solve_general(T, J, n, eps, D.astype(number), transposed, R1, R2, X, Y, *scratch)
+    flat = *patterns(T, J), T.ravel(), J.ravel()
+    return _solve_general(*flat, len(J), eps, D.astype(number), transposed, R1, R2, X, Y, *scratch)
 
 
 @entry
-def _solve_general(T, J, n, eps, D, transposed, R1, R2, X, Y, A, pivots, W, Z):
-    status = kkt_factor(T, J, J, n, D, A, pivots)
+def _solve_general(square, wide, T, J, m, eps, D, transposed, R1, R2, X, Y, A, pivots, W, Z):
+    F = square, A, pivots
+    status = factor_general(F, T, J, J, m, D)
     rounds = 0
     if status == 0:
-        rounds = kkt_solve4(T, J, n, eps, D, A, pivots, transposed, 1e-13, R1, R2, X, Y, W, Z)
+        rounds = rounds4((square, wide), T, J, J, m, eps, D, F, transposed, 1e-13, R1, R2, X, Y, W, Z)
     return status, rounds
 
 
@@ -74,31 +73,19 @@ def solve_symmetric(T, J, eps, rounds, r1, r2):
     _, D = weights(T, J, eps)
     x, y = np.zeros(n, number), np.zeros(m, number)
     scratch = np.zeros((n, n), number), np.zeros(2 * n, number), np.zeros(n, number), np.zeros(m, number)
-    status, made = _solve_symmetric(T, J, eps, D.astype(number), rounds, r1, r2, x, y, *scratch)
+    flat = *patterns(T, J), T.ravel(), J.ravel()
+    status, made = _solve_symmetric(*flat, m, eps, D.astype(number), rounds, r1, r2, x, y, *scratch)
     return status, made, x, y
 
 
 @entry
-def _solve_symmetric(T, J, eps, D, rounds, r1, r2, x, y, A, d, w, z):
-    m, n = J.shape
-    augment_lower(T, J, n, D, A)
-    status = ldlt(A, d)
+def _solve_symmetric(square, wide, T, J, m, eps, D, rounds, r1, r2, x, y, A, d, w, z):
+    F = square, A, d
+    status = factor(F, T, J, m, D)
     made = 0
     if status == 0:
-        made = solve_rows(T, J, m, n, eps, D, A, d, rounds, r1, r2, x, y, w, z)
+        made = solve_rows((square, wide), T, J, m, eps, D, F, rounds, r1, r2, x, y, w, z)
     return status, made
-
-
-def test_augment_adds_the_weighted_rows_of_the_first_columns():
-    rng = np.random.default_rng(7)
-    n = 5
-    T, J, D = rng.normal(size=(n, n)), rng.normal(size=(3, n + 2)), np.array([30.0, 2.0, 0.5])
-    J[1, :3] = 0.0
-    full, lower = np.zeros((n, n)), np.zeros((n, n))
-    augmented(T, J, n, D, full, lower)
-    A = T + J[:, :n].T @ (D[:, None] * J[:, :n])
-    assert_allclose(full, A, rtol=1e-14)
-    assert_allclose(lower, np.tril(A), rtol=1e-14)
 
 
 def test_a_weight_is_that_of_the_masses_which_the_row_moves():

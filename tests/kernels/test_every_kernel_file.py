@@ -7,7 +7,7 @@ import pytest
 import kinegrad.kernels
 
 KERNELS, TESTS = Path(kinegrad.kernels.__file__).parent, Path(__file__).parent
-FOLDERS = ("elements", "joint", "reference_point", "formulations")
+FOLDERS = ("elements", "joint", "reference_point", "formulations", "solvers")
 #: files that hold lists alone: what walks them
 LISTS = {
     "elements/layout": "elements/test_kinds",

@@ -179,8 +179,6 @@ class ConstrainedTree:
             "X": np.zeros((n, k), number),
             "L": np.zeros((k, k), number),
             **{name: np.zeros(size, number) for name, size in (("pivot", 2 * k), ("gap", k), ("bias", k))},
-            **{name: np.zeros((n, 4), number) for name in ("right", "out")},
-            **{name: np.zeros((m, 4), number) for name in ("row_right", "row_out")},
             "gap4": np.zeros((k, 4), number),
         }
         self._context = CONSTRAINED.context(self.arrays)
@@ -208,7 +206,7 @@ class ConstrainedTree:
         return np.append(fn, self.rates)
 
     def derivative_functions(self, fn):
-        """The table of functions `fn` with `factor` and `solve_four` behind it, for the sweeps of derivatives."""
+        """The table of functions `fn` with `factor` and `solve_four` behind it, for derivatives."""
         return np.append(fn, addresses((factor, solve_four)))
 
     def evaluate(self) -> int:

@@ -43,6 +43,24 @@ def view(index, dtype, ndim, words_each):
     return definition
 
 
+def view_full(index, pattern, words_each):
+    """``view_full(ctx)``: array number `index` of a context, flat and dense, with the rows and columns that array number
+    `pattern` begins with (`kinegrad.kernels.pattern`)."""
+    kind = types.Array(types.float64, 2, "C")
+
+    def definition(typing, ctx):
+        def generate(context, builder, signature, args):
+            table = builder.inttoptr(args[0], WORD.as_pointer())
+            numbers, header = (builder.load(builder.gep(table, [WORD(words_each * k)])) for k in (index, pattern))
+            header = builder.inttoptr(header, WORD.as_pointer())
+            extents = [builder.load(builder.gep(header, [WORD(k)])) for k in (1, 2)]
+            return array(context, builder, kind, [numbers, *extents])
+
+        return kind(types.int64), generate
+
+    return definition
+
+
 def call_law():
     """``call_law(address, x, exact, y)``: run ``void(const double *x, int64 exact, double *y)`` at `address`."""
 

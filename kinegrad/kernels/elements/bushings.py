@@ -13,12 +13,14 @@ import numpy as np
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import ENERGY, FORCES, LINEAR_FORCES, PULL, STIFFNESS, Kind
 from kinegrad.kernels.jit import asin, cfunction, kernel, real, sqrt
+from kinegrad.kernels.pattern import COLUMNS, place
+from kinegrad.kernels.pattern import add as add_to
 from kinegrad.kernels.products import OBJECTIVE, STATUS, WC, WK
 from kinegrad.kernels.status import OK, OUT_OF_RANGE
 from kinegrad.kernels.vec3 import add, axpy, dot, inc, mul, sub, vec, vec_at
 
-mk_, col_, bushing_, s_, ds_, q_, R_z_, C_, K_, psi_s_ = ELEMENTS.viewers(
-    *"mk col bushing s ds q R_z C K psi_s".split()
+mk_, col_, bushing_, s_, ds_, R_q_, R_s_, C_, K_, square_, psi_s_ = ELEMENTS.viewers(
+    *"mk col bushing s ds R_q R_s C K square psi_s".split()
 )
 flag_, par_, pos_, idx_, U_, Ud_, Udd_, energy_ = ELEMENTS.viewers(*"flag par pos idx U Ud Udd energy".split())
 
@@ -293,7 +295,7 @@ def stiffness(ctx):
     mk, col, bushing, s, K, pos, idx, U = (
         mk_(ctx), col_(ctx), bushing_(ctx), s_(ctx), K_(ctx), pos_(ctx), idx_(ctx), U_(ctx),
     )  # fmt: skip
-    wk, wc = par_(ctx)[WK], par_(ctx)[WC]
+    P, wk, wc = square_(ctx), par_(ctx)[WK], par_(ctx)[WC]
     for r in range(bushing.shape[0]):
         e = bushing[r]
         m = x_of(mk, e)
@@ -311,15 +313,16 @@ def stiffness(ctx):
             y = times(kt, three(U, N_M + 3, i))
             for j in range(w):
                 if idx[j] <= idx[i]:
-                    K[idx[i], idx[j]] += dot(x, three(U, N_M, j)) + dot(y, three(U, N_M + 3, j))
+                    K[place(P, idx[i], idx[j])] += dot(x, three(U, N_M, j)) + dot(y, three(U, N_M + 3, j))
 
 
 @KIND.at(LINEAR_FORCES)
 @cfunction(what="the derivatives of bushings")
 def linear(ctx):
     """R_z += r_qᵀ(F_r r_z + F_rd rd_z) + F·H(m_q, m_z) and columns of directions, C += r_qᵀ F_rd r_q; covectors f (BSH-6)."""
-    mk, col, bushing, s, ds, K, C = mk_(ctx), col_(ctx), bushing_(ctx), s_(ctx), ds_(ctx), R_z_(ctx), C_(ctx)
-    pos, idx, U, Ud, Udd, n = pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx), q_(ctx).shape[0]
+    mk, col, bushing, s, ds, P, C = mk_(ctx), col_(ctx), bushing_(ctx), s_(ctx), ds_(ctx), square_(ctx), C_(ctx)
+    pos, idx, U, Ud, Udd, n = pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx), P[COLUMNS]
+    R, R_s = (P, R_q_(ctx), R_s_(ctx)), R_s_(ctx)
     for i in range(bushing.shape[0]):
         e = bushing[i]
         m, md = x_of(mk, e), xd_of(mk, e)
@@ -361,15 +364,15 @@ def linear(ctx):
                     for j in range(N_M, N_M + N_R):
                         x += U[j, h] * Ud[j, b]
                         y += U[j, h] * Udd[j, b]
-                    K[idx[h], idx[b]] += x
+                    add_to(R, idx[h], idx[b], x)
                     if idx[b] < n:
-                        C[idx[h], idx[b]] += y
+                        C[place(P, idx[h], idx[b])] += y
         for p in range(ds.shape[0]):
             dN, dT = own_change(s, ds[p], e, u, ud, o, od)
             for h in range(w):
                 if idx[h] < n:
                     x = dot(three(U, N_M, h), dN) + G[0] * dot(three(U, N_M + 3, h), dT)
-                    K[idx[h], n + p] += x + G[1] * dot(dT, a) * U[N_M + 6, h]
+                    R_s[idx[h], p] += x + G[1] * dot(dT, a) * U[N_M + 6, h]
 
 
 @kernel

@@ -7,18 +7,23 @@ Phidd_ud, y_u, Phi_s, Phid_s, Phidd_s, y_s.  The chain to coordinates uses Phidd
 from kinegrad.kernels.elements.callbacks import ABOUT, SECOND, THIRD, external
 from kinegrad.kernels.elements.laws import gather, load_registers, run
 from kinegrad.kernels.elements.layout import ELEMENTS, N_LAWS
+from kinegrad.kernels.elements.rows import component_row
 from kinegrad.kernels.elements.stages import BIAS, LINEAR_FORCES, LINEAR_ROWS, PULL, ROWS, Kind
 from kinegrad.kernels.jit import cfunction, kernel
+from kinegrad.kernels.pattern import COLUMNS, add, place
 from kinegrad.kernels.products import FREEDOMS, OBJECTIVE, TIME
 
-J_, Na_z_, Nv_z_, Phi_, Phi_t_, Phi_z_, Phid_z_, Phidd_z_, R_z_, U_, Ud_, Udd_, c_, code_ = ELEMENTS.viewers(
-    *"J Na_z Nv_z Phi Phi_t Phi_z Phid_z Phidd_z R_z U Ud Udd c code".split()
+J_, Na_q_, Nv_q_, Phi_, Phi_t_, Phi_q_, Phid_q_, Phidd_q_, R_q_, U_, Ud_, Udd_, c_, code_ = ELEMENTS.viewers(
+    *"J Na_q Nv_q Phi Phi_t Phi_q Phid_q Phidd_q R_q U Ud Udd c code".split()
 )
-col_, const_, count_, ds_, flag_, idx_, ins_, lam_, mk_, outs_, par_, pos_, psi_s_, q_ = ELEMENTS.viewers(
-    *"col const count ds flag idx ins lam mk outs par pos psi_s q".split()
+Na_s_, Nv_s_, Phi_s_, Phid_s_, Phidd_s_, Phids_q_, Phids_s_, R_s_, square_, wide_ = ELEMENTS.viewers(
+    *"Na_s Nv_s Phi_s Phid_s Phidd_s Phids_q Phids_s R_s square wide".split()
 )
-reg_, row_law_, s_, sa_, sc_, slots_, sv_, ya_, yp_, ys_, yv_, Phidd_v_, Phids_z_ = ELEMENTS.viewers(
-    *"reg row_law s sa sc slots sv ya yp ys yv Phidd_v Phids_z".split()
+col_, const_, count_, ds_, flag_, idx_, ins_, lam_, mk_, outs_, par_, pos_, psi_s_ = ELEMENTS.viewers(
+    *"col const count ds flag idx ins lam mk outs par pos psi_s".split()
+)
+reg_, row_law_, s_, sa_, sc_, slots_, sv_, ya_, yp_, ys_, yv_, Phidd_v_ = ELEMENTS.viewers(
+    *"reg row_law s sa sc slots sv ya yp ys yv Phidd_v".split()
 )
 
 KIND = Kind({"row_law": ()}, count=N_LAWS, scalars=True, works=True)
@@ -32,7 +37,7 @@ def row_values(ctx):
     first = 0
     last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
     ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
-    t, reg, Phi, Phi_t, J = par_(ctx)[TIME], reg_(ctx), Phi_(ctx), Phi_t_(ctx), J_(ctx)
+    t, reg, Phi, Phi_t, P, J = par_(ctx)[TIME], reg_(ctx), Phi_(ctx), Phi_t_(ctx), wide_(ctx), J_(ctx)
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -45,11 +50,9 @@ def row_values(ctx):
             m = sc[ins[e["in0"] + h]]
             y = reg[outs[e["o0"] + 2 + h]]
             if m["marker"] < 0:
-                J[r, m["k"]] += y
+                J[place(P, r, m["k"])] += y
             else:
-                A = mk[m["marker"]]
-                for c in range(A["c0"], A["c1"]):
-                    J[r, col[c]["k"]] += y * col[c]["xq"][m["comp"]]
+                component_row(col, mk[m["marker"]], y, m["comp"], r, P, J)
 
 
 @KIND.at(BIAS)
@@ -78,7 +81,7 @@ def step_rows(ctx):
     ds, t, reg, pos, idx, U, Ud, Udd = (
         ds_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx)
     )  # fmt: skip
-    n, Ps = q_(ctx).shape[0], Phids_z_(ctx)
+    Phids_s, Phids = Phids_s_(ctx), (wide_(ctx), Phids_q_(ctx), Phids_s_(ctx))
     for i in range(count_(ctx)[N_LAWS]):
         e = laws[i]
         if e["level"] == 0:
@@ -96,10 +99,10 @@ def step_rows(ctx):
             x = 0.0 * s[0]
             for h in range(n_in):
                 x += reg[outs[ou + n_in + h]] * U[h, b] + reg[outs[ou + h]] * Ud[h, b]
-            Ps[r, idx[b]] += x
+            add(Phids, r, idx[b], x)
         for p in range(ds.shape[0]):
             for h in range(n_sl):
-                Ps[r, n + p] += ds[p, slots[e["sl0"] + h]] * reg[outs[os + n_sl + h]]
+                Phids_s[r, p] += ds[p, slots[e["sl0"] + h]] * reg[outs[os + n_sl + h]]
 
 
 @KIND.at(LINEAR_ROWS)
@@ -111,9 +114,10 @@ def rows_linear(ctx):
     last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
     ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
     ds, t, reg, pos, idx, U, Ud = ds_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx)
-    Udd, n, lam, sv, sa, P = Udd_(ctx), q_(ctx).shape[0], lam_(ctx), sv_(ctx), sa_(ctx), Phi_z_(ctx)
-    Pd, Pdd, K, Nv, Na = Phid_z_(ctx), Phidd_z_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx)
-    J, Pv = J_(ctx), Phidd_v_(ctx)
+    Udd, lam, sv, sa, S, P = Udd_(ctx), lam_(ctx), sv_(ctx), sa_(ctx), square_(ctx), wide_(ctx)
+    Phi, Phid, Phidd = (P, Phi_q_(ctx), Phi_s_(ctx)), (P, Phid_q_(ctx), Phid_s_(ctx)), (P, Phidd_q_(ctx), Phidd_s_(ctx))
+    R, Nv, Na = (S, R_q_(ctx), R_s_(ctx)), (S, Nv_q_(ctx), Nv_s_(ctx)), (S, Na_q_(ctx), Na_s_(ctx))
+    J, Phidd_v, n = J_(ctx), Phidd_v_(ctx), S[COLUMNS]
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -150,39 +154,39 @@ def rows_linear(ctx):
                 xd += yd * U[h, b] + y * Ud[h, b]
                 xdd += reg[outs[odd + h]] * U[h, b] + reg[outs[ov + h]] * Ud[h, b] + y * Udd[h, b]
             if e["level"] == 0:
-                P[r, idx[b]] += x
+                add(Phi, r, idx[b], x)
             elif idx[b] < n:
-                J[r, idx[b]] += x
+                J[place(P, r, idx[b])] += x
                 x = 0.0 * s[0]
                 for h in range(n_in):
                     x += reg[outs[ov + h]] * U[h, b] + 2.0 * reg[outs[ou + h]] * Ud[h, b]
-                Pv[r, idx[b]] += x
-            Pd[r, idx[b]] += xd
-            Pdd[r, idx[b]] += xdd
+                Phidd_v[place(P, r, idx[b])] += x
+            add(Phid, r, idx[b], xd)
+            add(Phidd, r, idx[b], xdd)
             for a in range(w):
                 if idx[a] < n:
                     y = 0.0 * s[0]
                     for g in range(n_in):
                         for h in range(n_in):
                             y += U[g, a] * reg[outs[ouu + g * n_in + h]] * U[h, b]
-                    K[idx[a], idx[b]] += l * y
-                    Nv[idx[a], idx[b]] += v * y
-                    Na[idx[a], idx[b]] += a_ * y
+                    add(R, idx[a], idx[b], l * y)
+                    add(Nv, idx[a], idx[b], v * y)
+                    add(Na, idx[a], idx[b], a_ * y)
         for p in range(ds.shape[0]):
             for h in range(n_sl):
                 d = ds[p, slots[e["sl0"] + h]]
                 if d != 0.0:
-                    P[r, n + p] += d * reg[outs[os + h]]
-                    Pd[r, n + p] += d * reg[outs[os + n_sl + h]]
-                    Pdd[r, n + p] += d * reg[outs[os + 2 * n_sl + h]]
+                    add(Phi, r, n + p, d * reg[outs[os + h]])
+                    add(Phid, r, n + p, d * reg[outs[os + n_sl + h]])
+                    add(Phidd, r, n + p, d * reg[outs[os + 2 * n_sl + h]])
                     for a in range(w):
                         if idx[a] < n:
                             y = 0.0 * s[0]
                             for g in range(n_in):
                                 y += U[g, a] * reg[outs[ous + g * n_sl + h]]
-                            K[idx[a], n + p] += l * d * y
-                            Nv[idx[a], n + p] += v * d * y
-                            Na[idx[a], n + p] += a_ * d * y
+                            add(R, idx[a], n + p, l * d * y)
+                            add(Nv, idx[a], n + p, v * d * y)
+                            add(Na, idx[a], n + p, a_ * d * y)
 
 
 @kernel

@@ -9,15 +9,18 @@ from kinegrad.kernels.elements.callbacks import ABOUT, EXACTLY, VALUES, external
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import ENERGY, FORCES, LINEAR_FORCES, PULL, STIFFNESS, Kind
 from kinegrad.kernels.jit import cfunction, kernel, real
+from kinegrad.kernels.pattern import COLUMNS, add, place
 from kinegrad.kernels.products import OBJECTIVE, TIME, WC, WK
 from kinegrad.kernels.tape import run_tape_at
 
-C_, K_, R_z_, U_, Ud_, Udd_, code_, col_, const_, ds_ = ELEMENTS.viewers(*"C K R_z U Ud Udd code col const ds".split())
+C_, K_, R_q_, R_s_, square_, U_, Ud_, Udd_, code_, col_, const_, ds_ = ELEMENTS.viewers(
+    *"C K R_q R_s square U Ud Udd code col const ds".split()
+)
 energy_, f_, flag_, idx_, ins_, law_, mk_, outs_, par_, pos_ = ELEMENTS.viewers(
     *"energy f flag idx ins law mk outs par pos".split()
 )
-psi_s_, q_, reg_, s_, sc_, slots_, spline_, targets_, times_ = ELEMENTS.viewers(
-    *"psi_s q reg s sc slots spline targets times".split()
+psi_s_, reg_, s_, sc_, slots_, spline_, targets_, times_ = ELEMENTS.viewers(
+    *"psi_s reg s sc slots spline targets times".split()
 )
 
 KIND = Kind({"law": (), "spline": ()}, scalars=True, works=True)
@@ -179,6 +182,7 @@ def stiffness(ctx):
     targets, code, const, outs, times = targets_(ctx), code_(ctx), const_(ctx), outs_(ctx), times_(ctx)
     splines, s, t, reg, pos, idx = spline_(ctx), s_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx), idx_(ctx)
     U, Ud, Udd, wk, wc, K = U_(ctx), Ud_(ctx), Udd_(ctx), par_(ctx)[WK], par_(ctx)[WC], K_(ctx)
+    P = square_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
@@ -197,7 +201,7 @@ def stiffness(ctx):
                     x += (wk * reg[outs[ou + j * n_in + h]] + wc * reg[outs[od + j * n_in + h]]) * U[h, b]
                 for a in range(w):
                     y = 0.5 * U[target, a] * x
-                    K[max(idx[a], idx[b]), min(idx[a], idx[b])] += y + y if idx[a] == idx[b] else y
+                    K[place(P, max(idx[a], idx[b]), min(idx[a], idx[b]))] += y + y if idx[a] == idx[b] else y
 
 
 @kernel
@@ -214,7 +218,8 @@ def forces_linear(ctx):
     sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), law_(ctx), ins_(ctx), slots_(ctx)
     targets, code, const, outs, times = targets_(ctx), code_(ctx), const_(ctx), outs_(ctx), times_(ctx)
     splines, s, ds, t, reg, pos = spline_(ctx), s_(ctx), ds_(ctx), par_(ctx)[TIME], reg_(ctx), pos_(ctx)
-    idx, U, Ud, Udd, n, K, C = idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx), q_(ctx).shape[0], R_z_(ctx), C_(ctx)
+    idx, U, Ud, Udd, P, C = idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx), square_(ctx), C_(ctx)
+    R, R_s, n = (P, R_q_(ctx), R_s_(ctx)), R_s_(ctx), P[COLUMNS]
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
@@ -244,9 +249,9 @@ def forces_linear(ctx):
                     y += Fd * U[h, b]
                 for a in range(w):
                     if idx[a] < n:
-                        K[idx[a], idx[b]] += U[target, a] * x
+                        add(R, idx[a], idx[b], U[target, a] * x)
                         if idx[b] < n:
-                            C[idx[a], idx[b]] += U[target, a] * y
+                            C[place(P, idx[a], idx[b])] += U[target, a] * y
             for p in range(ds.shape[0]):
                 x = 0.0 * s[0]
                 for h in range(n_sl):
@@ -255,7 +260,7 @@ def forces_linear(ctx):
                     x += reg[outs[ow + j]] * spline_change(times, splines, e["w"], t, ds, p)
                 for a in range(w):
                     if idx[a] < n:
-                        K[idx[a], n + p] += U[target, a] * x
+                        R_s[idx[a], p] += U[target, a] * x
 
 
 @KIND.at(PULL)

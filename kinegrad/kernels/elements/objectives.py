@@ -7,11 +7,11 @@ from kinegrad.kernels.elements.callbacks import EXACTLY, VALUES, external
 from kinegrad.kernels.elements.laws import gather, load_registers, run
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import LINEAR_OBJECTIVES, OBJECTIVES, PULL, Kind
-from kinegrad.kernels.jit import cfunction
+from kinegrad.kernels.jit import cfunction, inlined
 from kinegrad.kernels.products import OBJECTIVE, TIME, WEIGHT
 
-U_, Ud_, Udd_, code_, col_, const_, ds_, flag_, g_, g_a_, g_v_, g_z_, idx_, ins_ = ELEMENTS.viewers(
-    *"U Ud Udd code col const ds flag g g_a g_v g_z idx ins".split()
+U_, Ud_, Udd_, code_, col_, const_, ds_, flag_, g_, g_a_, g_q_, g_s_, g_v_, idx_, ins_ = ELEMENTS.viewers(
+    *"U Ud Udd code col const ds flag g g_a g_q g_s g_v idx ins".split()
 )
 mk_, objective_, outs_, par_, pos_, psi_s_, q_, reg_, s_, sc_, slots_ = ELEMENTS.viewers(
     *"mk objective outs par pos psi_s q reg s sc slots".split()
@@ -34,6 +34,15 @@ def objective_values(ctx):
         g[e["row"]] = reg[outs[e["o0"]]]
 
 
+@inlined
+def add_column(by_q, by_s, n, r, k, x):
+    """x to column k of row r, coordinates first and then directions."""
+    if k < n:
+        by_q[r, k] += x
+    else:
+        by_s[r, k - n] += x
+
+
 @KIND.at(LINEAR_OBJECTIVES)
 @cfunction(what="the sensitivity kernels")
 def objectives_linear(ctx):
@@ -41,7 +50,7 @@ def objectives_linear(ctx):
     sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), objective_(ctx), ins_(ctx), slots_(ctx)
     code, const, outs, s, ds, t = code_(ctx), const_(ctx), outs_(ctx), s_(ctx), ds_(ctx), par_(ctx)[TIME]
     reg, pos, idx, U, Ud, Udd = reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx)
-    n, g, gz, gv, ga = q_(ctx).shape[0], g_(ctx), g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    n, g, gq, gs, gv, ga = q_(ctx).shape[0], g_(ctx), g_q_(ctx), g_s_(ctx), g_v_(ctx), g_a_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -58,17 +67,17 @@ def objectives_linear(ctx):
             ydd = reg[outs[o + 1 + 2 * n_in + h]]
             if y != 0.0:
                 for b in range(w):
-                    gz[r, idx[b]] += y * U[h, b]
+                    add_column(gq, gs, n, r, idx[b], y * U[h, b])
             if yd != 0.0 or ydd != 0.0:
                 for b in range(w):
                     j = idx[b]
-                    gz[r, j] += yd * Ud[h, b] + ydd * Udd[h, b]
+                    add_column(gq, gs, n, r, j, yd * Ud[h, b] + ydd * Udd[h, b])
                     if j < n:
                         gv[r, j] += yd * U[h, b] + 2.0 * ydd * Ud[h, b]
                         ga[r, j] += ydd * U[h, b]
         for p in range(ds.shape[0]):
             for h in range(e["sl1"] - e["sl0"]):
-                gz[r, n + p] += reg[outs[o + 1 + 3 * n_in + h]] * ds[p, slots[e["sl0"] + h]]
+                gs[r, p] += reg[outs[o + 1 + 3 * n_in + h]] * ds[p, slots[e["sl0"] + h]]
 
 
 @KIND.at(PULL)

@@ -14,6 +14,7 @@ in `expression_rows`.
 from kinegrad.kernels.elements.layout import ELEMENTS, N_ROWS
 from kinegrad.kernels.elements.stages import BIAS, LINEAR_ROWS, PULL, ROWS, Kind
 from kinegrad.kernels.jit import cfunction, kernel
+from kinegrad.kernels.pattern import COLUMNS, add, place
 from kinegrad.kernels.products import FREEDOMS, OBJECTIVE
 from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, NORM
 from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
@@ -21,9 +22,10 @@ from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
 (mk_, sc_, col_, row_, s_, ds_, q_, vp_, ap_, lam_, sv_, sa_, yp_, yv_, ya_, count_, flag_, psi_s_) = ELEMENTS.viewers(
     *"mk sc col row s ds q vp ap lam sv sa yp yv ya count flag psi_s".split()
 )
-(Phi_, J_, c_, Phi_z_, Phid_z_, Phidd_z_, R_z_, Nv_z_, Na_z_) = ELEMENTS.viewers(
-    *"Phi J c Phi_z Phid_z Phidd_z R_z Nv_z Na_z".split()
+(Phi_, J_, c_, Phi_q_, Phid_q_, Phidd_q_, R_q_, Nv_q_, Na_q_, square_, wide_) = ELEMENTS.viewers(
+    *"Phi J c Phi_q Phid_q Phidd_q R_q Nv_q Na_q square wide".split()
 )
+Phi_s_, Phid_s_, Phidd_s_, R_s_, Nv_s_, Na_s_ = ELEMENTS.viewers(*"Phi_s Phid_s Phidd_s R_s Nv_s Na_s".split())
 
 KIND = Kind({"row": ("i", "j", "k")}, count=N_ROWS)
 
@@ -83,25 +85,25 @@ def across(e, x):
 
 
 @kernel
-def product_row(col, A, g, y, r, J):
+def product_row(col, A, g, y, r, P, J):
     """J[r] += g y·x_q of the marker A."""
     for c in range(A["c0"], A["c1"]):
-        J[r, col[c]["k"]] += g * dot(y, vec(col[c]["xq"]))
+        J[place(P, r, col[c]["k"])] += g * dot(y, vec(col[c]["xq"]))
 
 
 @kernel
-def component_row(col, A, g, j, r, J):
+def component_row(col, A, g, j, r, P, J):
     """J[r] += g (x_q)_j of the marker A."""
     for c in range(A["c0"], A["c1"]):
-        J[r, col[c]["k"]] += g * col[c]["xq"][j]
+        J[place(P, r, col[c]["k"])] += g * col[c]["xq"][j]
 
 
 @KIND.at(ROWS)
 @cfunction(what="the simulation kernels")
 def values(ctx):
     """Phi and Phi_q of the rows (CON-1); scalars are read by freedom rows alone."""
-    mk, sc, col, rows, s, q, Phi, J = (
-        mk_(ctx), sc_(ctx), col_(ctx), row_(ctx), s_(ctx), q_(ctx), Phi_(ctx), J_(ctx),
+    mk, sc, col, rows, s, q, Phi, P, J = (
+        mk_(ctx), sc_(ctx), col_(ctx), row_(ctx), s_(ctx), q_(ctx), Phi_(ctx), wide_(ctx), J_(ctx),
     )  # fmt: skip
     for i in range(wanted(rows, count_(ctx), flag_(ctx))):
         e = rows[i]
@@ -112,13 +114,13 @@ def values(ctx):
             B = mk[e["j"]]
             j = e["comp"]
             Phi[r] = A["x"][j] - B["x"][j]
-            component_row(col, A, 1.0, j, r, J)
-            component_row(col, B, -1.0, j, r, J)
+            component_row(col, A, 1.0, j, r, P, J)
+            component_row(col, B, -1.0, j, r, P, J)
         elif kind == NORM:
             t = -1.0 + 0.0 * q[0]
             for k in range(e["n"], e["n"] + 4):
                 t += q[k] * q[k]
-                J[r, k] += 2.0 * q[k]
+                J[place(P, r, k)] += 2.0 * q[k]
             Phi[r] = t
         elif kind == DOT or kind == DISTANCE:
             d = x_of(mk, e)
@@ -128,18 +130,18 @@ def values(ctx):
             else:
                 x = vec(mk[e["i"]]["x"])
                 Phi[r] = dot(x, d) - s[e["val"]]
-                product_row(col, mk[e["i"]], 1.0, d, r, J)
+                product_row(col, mk[e["i"]], 1.0, d, r, P, J)
             y = across(e, x)
-            product_row(col, mk[e["j"]], 1.0, y, r, J)
+            product_row(col, mk[e["j"]], 1.0, y, r, P, J)
             if e["k"] >= 0:
-                product_row(col, mk[e["k"]], -1.0, y, r, J)
+                product_row(col, mk[e["k"]], -1.0, y, r, P, J)
         else:
             m = sc[e["n"]]
             Phi[r] = m["u"] - s[e["val"]]
             if m["marker"] < 0:
-                J[r, m["k"]] += 1.0
+                J[place(P, r, m["k"])] += 1.0
             else:
-                component_row(col, mk[m["marker"]], 1.0, m["comp"], r, J)
+                component_row(col, mk[m["marker"]], 1.0, m["comp"], r, P, J)
 
 
 @KIND.at(BIAS)
@@ -171,13 +173,13 @@ def bias(ctx):
 
 
 @kernel
-def component_linear(col, A, g, j, r, l, v, a, J, Pd, Pdd):
+def component_linear(col, A, g, j, r, l, v, a, Phi, Phid, Phidd):
     """Columns and covectors of g x_j of the marker A."""
     for c in range(A["c0"], A["c2"]):
         k = col[c]["k"]
-        J[r, k] += g * col[c]["xq"][j]
-        Pd[r, k] += g * col[c]["xdq"][j]
-        Pdd[r, k] += g * col[c]["xddq"][j]
+        add(Phi, r, k, g * col[c]["xq"][j])
+        add(Phid, r, k, g * col[c]["xdq"][j])
+        add(Phidd, r, k, g * col[c]["xddq"][j])
     A["f"][j] += g * l
     A["fv"][j] += g * v
     A["fa"][j] += g * a
@@ -192,21 +194,23 @@ def load(A, y, l, v, a):
 
 
 @kernel
-def product_linear(col, A, g, y, yd, ydd, r, l, v, a, J, Pd, Pdd):
+def product_linear(col, A, g, y, yd, ydd, r, l, v, a, Phi, Phid, Phidd):
     """Columns and covectors of g y·x by the marker x, with the partner y and its rates (CON-3)."""
     for c in range(A["c0"], A["c2"]):
         k = col[c]["k"]
         x = vec(col[c]["xq"])
         xd = vec(col[c]["xdq"])
-        J[r, k] += g * dot(y, x)
-        Pd[r, k] += g * (dot(yd, x) + dot(y, xd))
-        Pdd[r, k] += g * (dot(ydd, x) + 2.0 * dot(yd, xd) + dot(y, vec(col[c]["xddq"])))
+        add(Phi, r, k, g * dot(y, x))
+        add(Phid, r, k, g * (dot(yd, x) + dot(y, xd)))
+        add(Phidd, r, k, g * (dot(ydd, x) + 2.0 * dot(yd, xd) + dot(y, vec(col[c]["xddq"]))))
     load(A, y, g * l, g * v, g * a)
 
 
 @kernel
-def pairs(col, A, B, g, n, l, v, a, K, Nv, Na):
+def pairs(col, A, B, g, l, v, a, R, Nv, Na):
     """Add g l x_qᵀ H y_q and its transpose, and the same with v, a, for columns x of A, y of B; H: the product (CON-4)."""
+    S, R_q, R_s = R
+    n = S[COLUMNS]
     for q in range(B["c0"], B["c2"]):
         j = col[q]["k"]
         y = vec(col[q]["xq"])
@@ -214,13 +218,13 @@ def pairs(col, A, B, g, n, l, v, a, K, Nv, Na):
             i = col[p]["k"]
             t = g * dot(vec(col[p]["xq"]), y)
             if i < n:
-                K[i, j] += l * t
-                Nv[i, j] += v * t
-                Na[i, j] += a * t
+                add(R, i, j, l * t)
+                add(Nv, i, j, v * t)
+                add(Na, i, j, a * t)
             if j < n:
-                K[j, i] += l * t
-                Nv[j, i] += v * t
-                Na[j, i] += a * t
+                add(R, j, i, l * t)
+                add(Nv, j, i, v * t)
+                add(Na, j, i, a * t)
 
 
 @KIND.at(LINEAR_ROWS)
@@ -229,51 +233,52 @@ def linear(ctx):
     """Phi_z, Phid_z, Phidd_z; covectors of the markers; x_qᵀPhi_xx x_q parts of (Phi_qᵀ sigma)_z (CON-3, CON-4)."""
     mk, sc, col, rows, s, ds = mk_(ctx), sc_(ctx), col_(ctx), row_(ctx), s_(ctx), ds_(ctx)
     q, qd, qdd, lam, sv, sa = q_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), sv_(ctx), sa_(ctx)
-    J, Pd, Pdd, K, Nv, Na = Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx)
-    n = q.shape[0]
+    P, S, Phi_s = wide_(ctx), square_(ctx), Phi_s_(ctx)
+    Phi, Phid, Phidd = (P, Phi_q_(ctx), Phi_s), (P, Phid_q_(ctx), Phid_s_(ctx)), (P, Phidd_q_(ctx), Phidd_s_(ctx))
+    R, Nv, Na = (S, R_q_(ctx), R_s_(ctx)), (S, Nv_q_(ctx), Nv_s_(ctx)), (S, Na_q_(ctx), Na_s_(ctx))
     for i in range(wanted(rows, count_(ctx), flag_(ctx))):
         e = rows[i]
         r = e["row"]
         kind = e["type"]
         l, v, a = lam[r], sv[r], sa[r]
         if kind == COINCIDENCE:
-            component_linear(col, mk[e["i"]], 1.0, e["comp"], r, l, v, a, J, Pd, Pdd)
-            component_linear(col, mk[e["j"]], -1.0, e["comp"], r, l, v, a, J, Pd, Pdd)
+            component_linear(col, mk[e["i"]], 1.0, e["comp"], r, l, v, a, Phi, Phid, Phidd)
+            component_linear(col, mk[e["j"]], -1.0, e["comp"], r, l, v, a, Phi, Phid, Phidd)
         elif kind == NORM:
             for k in range(e["n"], e["n"] + 4):
-                J[r, k] += 2.0 * q[k]
-                Pd[r, k] += 2.0 * qd[k]
-                Pdd[r, k] += 2.0 * qdd[k]
-                K[k, k] += 2.0 * l
-                Nv[k, k] += 2.0 * v
-                Na[k, k] += 2.0 * a
+                add(Phi, r, k, 2.0 * q[k])
+                add(Phid, r, k, 2.0 * qd[k])
+                add(Phidd, r, k, 2.0 * qdd[k])
+                add(R, k, k, 2.0 * l)
+                add(Nv, k, k, 2.0 * v)
+                add(Na, k, k, 2.0 * a)
         elif kind == DOT or kind == DISTANCE:
             d, dd, ddd = x_of(mk, e), xd_of(mk, e), xdd_of(mk, e)
             x, xd, xdd = d, dd, ddd
             if kind == DISTANCE:
-                pairs(col, mk[e["j"]], mk[e["j"]], 1.0, n, l, v, a, K, Nv, Na)
-                pairs(col, mk[e["k"]], mk[e["k"]], 1.0, n, l, v, a, K, Nv, Na)
-                pairs(col, mk[e["j"]], mk[e["k"]], -2.0, n, l, v, a, K, Nv, Na)
+                pairs(col, mk[e["j"]], mk[e["j"]], 1.0, l, v, a, R, Nv, Na)
+                pairs(col, mk[e["k"]], mk[e["k"]], 1.0, l, v, a, R, Nv, Na)
+                pairs(col, mk[e["j"]], mk[e["k"]], -2.0, l, v, a, R, Nv, Na)
             else:
                 A = mk[e["i"]]
                 x, xd, xdd = vec(A["x"]), vec(A["xd"]), vec(A["xdd"])
-                product_linear(col, A, 1.0, d, dd, ddd, r, l, v, a, J, Pd, Pdd)
-                pairs(col, A, mk[e["j"]], 1.0, n, l, v, a, K, Nv, Na)
+                product_linear(col, A, 1.0, d, dd, ddd, r, l, v, a, Phi, Phid, Phidd)
+                pairs(col, A, mk[e["j"]], 1.0, l, v, a, R, Nv, Na)
                 if e["k"] >= 0:
-                    pairs(col, A, mk[e["k"]], -1.0, n, l, v, a, K, Nv, Na)
+                    pairs(col, A, mk[e["k"]], -1.0, l, v, a, R, Nv, Na)
             y, yd, ydd = across(e, x), across(e, xd), across(e, xdd)
-            product_linear(col, mk[e["j"]], 1.0, y, yd, ydd, r, l, v, a, J, Pd, Pdd)
+            product_linear(col, mk[e["j"]], 1.0, y, yd, ydd, r, l, v, a, Phi, Phid, Phidd)
             if e["k"] >= 0:
-                product_linear(col, mk[e["k"]], -1.0, y, yd, ydd, r, l, v, a, J, Pd, Pdd)
+                product_linear(col, mk[e["k"]], -1.0, y, yd, ydd, r, l, v, a, Phi, Phid, Phidd)
         else:
             m = sc[e["n"]]
             if m["marker"] < 0:
-                J[r, m["k"]] += 1.0
+                add(Phi, r, m["k"], 1.0)
             else:
-                component_linear(col, mk[m["marker"]], 1.0, m["comp"], r, l, v, a, J, Pd, Pdd)
+                component_linear(col, mk[m["marker"]], 1.0, m["comp"], r, l, v, a, Phi, Phid, Phidd)
         t = 2.0 * s[e["val"]] if kind == DISTANCE else 1.0
         for p in range(ds.shape[0]):
-            J[r, n + p] -= t * ds[p, e["val"]]
+            Phi_s[r, p] -= t * ds[p, e["val"]]
 
 
 @kernel

@@ -5,12 +5,13 @@ import numpy as np
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import ENERGY, FORCES, LINEAR_FORCES, PULL, STIFFNESS, Kind
 from kinegrad.kernels.jit import cfunction, kernel, real, sqrt
+from kinegrad.kernels.pattern import COLUMNS, add, place
 from kinegrad.kernels.products import OBJECTIVE, STATUS, WC, WK
 from kinegrad.kernels.status import OK, ZERO_LENGTH
 from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
 
-(mk_, col_, spring_, s_, ds_, q_, R_z_, C_, K_, psi_s_, flag_, par_, idx_, val_, energy_) = ELEMENTS.viewers(
-    *"mk col spring s ds q R_z C K psi_s flag par idx val energy".split()
+(mk_, col_, spring_, s_, ds_, R_q_, R_s_, C_, K_, square_, psi_s_, flag_, par_, idx_, val_, energy_) = ELEMENTS.viewers(
+    *"mk col spring s ds R_q R_s C K square psi_s flag par idx val energy".split()
 )
 
 KIND = Kind({"spring": ("i", "j")}, works=lambda arrays: np.any(arrays["s"][arrays["spring"]["c"]] != 0.0))
@@ -69,7 +70,7 @@ def forces(ctx):
 def stiffness(ctx):
     """Add the main part of wk K + wc C, (wk k + wc c) row rowᵀ with row = u·(x_q - y_q), to the lower triangle."""
     mk, col, spring, s, K, idx, val = mk_(ctx), col_(ctx), spring_(ctx), s_(ctx), K_(ctx), idx_(ctx), val_(ctx)
-    wk, wc = par_(ctx)[WK], par_(ctx)[WC]
+    P, wk, wc = square_(ctx), par_(ctx)[WK], par_(ctx)[WC]
     for r in range(spring.shape[0]):
         e = spring[r]
         A = mk[e["i"]]
@@ -90,15 +91,15 @@ def stiffness(ctx):
         for a in range(w):
             for b in range(w):
                 if idx[b] <= idx[a]:
-                    K[idx[a], idx[b]] += t * val[a] * val[b]
+                    K[place(P, idx[a], idx[b])] += t * val[a] * val[b]
 
 
 @KIND.at(LINEAR_FORCES)
 @cfunction(what="the sensitivity kernels")
 def linear(ctx):
     """R_z += x_qᵀ(F_x x_q + F_xd xd_q) and columns of directions, C += x_qᵀ F_xd x_q, covectors f of markers (SPR-2)."""
-    mk, col, spring, s, ds, K, C = mk_(ctx), col_(ctx), spring_(ctx), s_(ctx), ds_(ctx), R_z_(ctx), C_(ctx)
-    n = q_(ctx).shape[0]
+    mk, col, spring, s, ds, S, C = mk_(ctx), col_(ctx), spring_(ctx), s_(ctx), ds_(ctx), square_(ctx), C_(ctx)
+    R, R_s, n = (S, R_q_(ctx), R_s_(ctx)), R_s_(ctx), S[COLUMNS]
     for r in range(spring.shape[0]):
         e = spring[r]
         A = mk[e["i"]]
@@ -123,11 +124,11 @@ def linear(ctx):
                     for q in range(Q["c0"], Q["c2"]):
                         j = col[q]["k"]
                         x = vec(col[q]["xq"])
-                        K[i, j] += gj * (dot(L, x) + c * z * dot(u, vec(col[q]["xdq"])))
+                        add(R, i, j, gj * (dot(L, x) + c * z * dot(u, vec(col[q]["xdq"]))))
                         if j < n:
-                            C[i, j] += gj * c * z * dot(u, x)
+                            C[place(S, i, j)] += gj * c * z * dot(u, x)
                 for q in range(ds.shape[0]):
-                    K[i, n + q] += z * ((l - s[e["l0"]]) * ds[q, e["k"]] + ld * ds[q, e["c"]] - k * ds[q, e["l0"]])
+                    R_s[i, q] += z * ((l - s[e["l0"]]) * ds[q, e["k"]] + ld * ds[q, e["c"]] - k * ds[q, e["l0"]])
 
 
 @KIND.at(PULL)

@@ -11,13 +11,7 @@ Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of 
 that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 """
 
-from kinegrad.kernels.constrained import (
-    augment_lower,
-    drifted_weights,
-    row_weights,
-    solve_near_singular,
-    solve_rows,
-)
+from kinegrad.kernels.constrained import drifted_weights, row_weights, solve_near_singular, solve_rows
 from kinegrad.kernels.formulations.blocks import observe_state, observe_step
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
@@ -38,17 +32,17 @@ from kinegrad.kernels.formulations.runge_kutta import (
     too_small,
 )
 from kinegrad.kernels.jit import entry, kernel, real
-from kinegrad.kernels.linalg import ldlt, ldlt_solve
+from kinegrad.kernels.pattern import place
 from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, N_FUNCTIONS, PRODUCTS, STATUS, TIME, WC, WK
+from kinegrad.kernels.solvers.factors import factor, solve, symmetric_factors
+from kinegrad.kernels.solvers.multiply import minus_times, plus_row, row_times
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
-(lam_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
-(L_, d_, r_, x_, y_, w_, z_, D_, Dp_, ease_, sizes_) = PRODUCTS.viewers(*"T_lu d r x y w z D Dp ease sizes".split())
-(qt_, vt_, weights_, B_, row_scale_, scale_, reach_) = PRODUCTS.viewers(
-    *"qt vt weights Psi_w row_scale scale reach".split()
-)
+(lam_, Phi_, Phi_t_, c_, M_, K_, J_, square_, wide_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J square wide".split())
+(T_, r_, x_, y_, w_, z_, D_, Dp_, ease_, sizes_) = PRODUCTS.viewers(*"T r x y w z D Dp ease sizes".split())
+(qt_, vt_, weights_, reach_) = PRODUCTS.viewers("qt", "vt", "weights", "reach")
 
 # options: ε, Ω², 2ξΩ, the tolerance of Newton's method; the part of accelerations that ε may let through, or -1 before the
 # first; the rank of the rows at the start
@@ -60,29 +54,28 @@ RATES = N_FUNCTIONS  # place, after those of the set, of a function that leaves 
 
 
 @kernel
-def stabilised(c, Phi, Phi_t, J, v, m, n, opts, r):
+def stabilised(ctx, m, opts):
     """r = -(c + 2ξΩ Phid + Ω² Phi): what Phi_q a - ε lam has to be."""
+    c, Phi, Phi_t, r = c_(ctx), Phi_(ctx), Phi_t_(ctx), r_(ctx)
     for l in range(m):
-        s = Phi_t[l]
-        for i in range(n):
-            s += J[l, i] * v[i]
+        s = row_times(wide_(ctx), J_(ctx), l, v_(ctx), Phi_t[l])
         r[l] = -(c[l] + opts[DAMPING] * s + opts[STIFFNESS] * Phi[l])
 
 
 @kernel
-def still_held(M, J, m, n, eps, D, L, d, f, a, lam, opts, w):
+def still_held(ctx, m, eps, opts):
     """LOST_RANK if what the compliance lets through is far more than at the first call: a singular position is near, through
     which penalties do not bring the motion (IDX-8)."""
+    square, M, D, f, a, lam, w = square_(ctx), M_(ctx), D_(ctx), f_(ctx), a_(ctx), lam_(ctx), w_(ctx)
+    n = a.shape[0]
     for i in range(n):
         w[i] = 0.0
     for l in range(m):
-        t = D[l] * eps * lam[l]
-        for i in range(n):
-            w[i] -= J[l, i] * t
-    ldlt_solve(L, d, w)
+        plus_row(wide_(ctx), J_(ctx), l, -(D[l] * eps * lam[l]), w)
+    solve(symmetric_factors(ctx), w)
     through, size = 0.0, 0.0
     for i in range(n):
-        t = real(M[i, i])
+        t = real(M[place(square, i, i)])
         through += t * real(w[i]) ** 2
         size += t * real(a[i]) ** 2
         if t > 0.0:
@@ -97,8 +90,8 @@ def still_held(M, J, m, n, eps, D, L, d, f, a, lam, opts, w):
 def accelerations(fn, ctx, m, opts):
     """Status; a = ap, lam and vp at the q, v and time of the context (IDX-1)."""
     flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
-    M, J, n, eps = M_(ctx), J_(ctx)[:m], q.shape[0], opts[COMPLIANCE]
-    L, d, r, y, w, z, D, ease = L_(ctx), d_(ctx), r_(ctx), y_(ctx), w_(ctx), z_(ctx), D_(ctx), ease_(ctx)
+    M, J, n, eps, pat = M_(ctx), J_(ctx), q.shape[0], opts[COMPLIANCE], (square_(ctx), wide_(ctx))
+    r, y, w, z, D, ease, F = r_(ctx), y_(ctx), w_(ctx), z_(ctx), D_(ctx), ease_(ctx), symmetric_factors(ctx)
     if len(fn) > RATES:
         call(fn[RATES], ctx)
         return flag[STATUS]
@@ -108,18 +101,17 @@ def accelerations(fn, ctx, m, opts):
     if flag[STATUS] != OK:
         return flag[STATUS]
     call(fn[BIAS], ctx)
-    stabilised(c_(ctx), Phi_(ctx), Phi_t_(ctx), J, v, m, n, opts, r)
+    stabilised(ctx, m, opts)
     for i in range(n):
         y[i] = -f[i]
-    row_weights(M, J, m, n, eps, ease, w, z, D)
+    row_weights(pat, M, J, m, eps, ease, w, z, D)
     stronger = drifted_weights(Phi_(ctx), m, eps, z, reach_(ctx), sizes_(ctx), D)
-    augment_lower(M, J, n, D, L)
-    status = ldlt(L, d)
+    status = factor(F, M, J, m, D)
     if status != OK:
         return status
-    status = solve_near_singular(M, J, m, n, eps, D, L, d, stronger, y, r, a, lam, w, z)
+    status = solve_near_singular(pat, M, J, m, eps, D, F, stronger, y, r, a, lam, w, z)
     if status == OK and eps > 0.0:
-        status = still_held(M, J, m, n, eps, D, L, d, f, a, lam, opts, w)
+        status = still_held(ctx, m, eps, opts)
     for i in range(n):
         ap[i] = a[i]
         if not abs(a[i]) < 1e300:
@@ -178,7 +170,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
         for i in range(n):
             q0[i], v0[i], KV[0, i], KA[0, i] = q[i], v[i], v[i], a[i]
         if opts[RANK] < m:
-            choose_rows(J_(ctx), m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), B_(ctx), ease_(ctx))
+            choose_rows(ctx, m, int(opts[RANK]))
         evaluations[step] = 0
         refused, lost, asked = False, 0, 0.0
         while True:
@@ -228,9 +220,9 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
     final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, f, lam, M, K = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx), M_(ctx), K_(ctx)
-    Phi, Phi_t, bias, J = Phi_(ctx), Phi_t_(ctx), c_(ctx), J_(ctx)[:m]
+    square, wide, J, T, F = square_(ctx), wide_(ctx), J_(ctx), T_(ctx), symmetric_factors(ctx)
     n, eps, tol = q.shape[0], opts[COMPLIANCE], opts[TOLERANCE]
-    L, d, r, w, qt, vt, y, z, D = L_(ctx), d_(ctx), r_(ctx), w_(ctx), qt_(ctx), vt_(ctx), y_(ctx), z_(ctx), D_(ctx)
+    r, w, qt, vt, y, z, D = r_(ctx), w_(ctx), qt_(ctx), vt_(ctx), y_(ctx), z_(ctx), D_(ctx)
     change, change_lam, ease = x_(ctx), Dp_(ctx), ease_(ctx)
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
@@ -239,7 +231,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
         k = 1.0 + opts[DAMPING] * gh + opts[STIFFNESS] * b
         par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
         if opts[RANK] < m:
-            choose_rows(J, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), B_(ctx), ease)
+            choose_rows(ctx, m, int(opts[RANK]))
             for l in range(m):
                 lam[l] = 0.0 if real(ease[l]) < 0.0 else lam[l]
         predict(family, h, q, v, a, auxiliary, qt, vt)
@@ -255,27 +247,24 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
             if flag[STATUS] != OK:
                 return flag[STATUS], step
             call(fn[BIAS], ctx)
-            stabilised(bias, Phi, Phi_t, J, v, m, n, opts, r)
+            stabilised(ctx, m, opts)
             for i in range(n):
-                s = -f[i]
-                for j in range(n):
-                    s -= M[i, j] * a[j]
-                y[i] = s
-                for j in range(i + 1):
-                    L[i, j] = M[i, j] + K[i, j]
-            row_weights(L, J, m, n, eps / k, ease, w, z, D)
-            drifted_weights(Phi, m, eps / k, z, reach_(ctx), sizes_(ctx), D)
-            augment_lower(L, J, n, D, L)
-            status = ldlt(L, d)
+                y[i] = -f[i]
+            minus_times(square, M, n, a, y)
+            for i in range(T.shape[0]):
+                T[i] = M[i] + K[i]
+            row_weights((square, wide), T, J, m, eps / k, ease, w, z, D)
+            drifted_weights(Phi_(ctx), m, eps / k, z, reach_(ctx), sizes_(ctx), D)
+            status = factor(F, T, J, m, D)
             if status != OK:
                 return status, step
             for l in range(m):
-                s = r[l] + eps * lam[l]
-                for i in range(n):
-                    s -= J[l, i] * a[i]
-                    y[i] -= J[l, i] * lam[l]
-                r[l] = s / k
-            solve_rows(M, J, m, n, eps / k, D, L, d, 1, y, r, change, change_lam, w, z)
+                r[l] += eps * lam[l]
+                plus_row(wide, J, l, -lam[l], y)
+            minus_times(wide, J, m, a, r)
+            for l in range(m):
+                r[l] /= k
+            solve_rows((square, wide), M, J, m, eps / k, D, F, 1, y, r, change, change_lam, w, z)
             e = 0.0
             for i in range(n):
                 a[i] += change[i]
@@ -292,7 +281,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
         if not done and tol > 0.0:
             return NOT_CONVERGED, step
         if eps > 0.0:
-            status = still_held(M, J, m, n, eps, D, L, d, f, a, lam, opts, w)
+            status = still_held(ctx, m, eps, opts)
             if status != OK:
                 return status, step
         for i in range(n):

@@ -5,6 +5,9 @@ what β and γ are multiplied by with HHT and generalized-alpha):
 
     [T Phi_qᵀ; G -ε] [a'; lam'] = -[R_q q~' + C v~' + R_s; Psi_q q~' + Psi_v v~' + Psi_s]
     T = M + γh C + βh² R_q,  G = Phi_q + γh Psi_v + βh² Psi_q
+
+In an explicit stage the matrix is [M Phi_qᵀ; Phi_q -ε]; the recursive formulation, where ε = 0, solves that by sweeps, in
+functions FACTOR and SOLVE behind those of the set (REC-14).  A solver takes r1, r2 and leaves U4, B4, all in the context.
 """
 
 from kinegrad.kernels.constrained import ALL_DIGITS, rounds4, row_weights
@@ -12,11 +15,8 @@ from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
-    minus4,
     objective_rows4,
-    plus_transposed4,
     quadrature,
-    right4,
     shift4,
 )
 from kinegrad.kernels.formulations.independent_rows import choose_rows
@@ -38,55 +38,83 @@ from kinegrad.kernels.formulations.runge_kutta import (
     stage_weights,
 )
 from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.linalg import axpy4, get4, lu, put4
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.linalg import axpy4, get4, put4
+from kinegrad.kernels.pattern import end_of
+from kinegrad.kernels.products import (
+    FREEDOMS,
+    LINEARISE,
+    N_FUNCTIONS,
+    OBJECTIVE,
+    PRODUCTS,
+    PULLBACK,
+    STATUS,
+    TIME,
+    WEIGHT,
+)
+from kinegrad.kernels.solvers.factors import factor_general, tangent_factors
+from kinegrad.kernels.solvers.multiply import minus4, minus_transposed4, right4
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
+
+# places, after the functions of the set, of those of a solver that is not the one of the patterns
+FACTOR, SOLVE = N_FUNCTIONS, N_FUNCTIONS + 1
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
     *"par flag g q v a vp ap dv da mu eta_v eta_a".split()
 )
-(lam_, sv_, sa_, yp_, yv_, ya_) = PRODUCTS.viewers(*"lam sv sa yp yv ya".split())
-(M_, C_, R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(
-    *"M C R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
+(lam_, sv_, sa_, yp_, yv_, ya_, ys_, square_, wide_) = PRODUCTS.viewers(*"lam sv sa yp yv ya ys square wide".split())
+(M_, C_, J_, R_q_, R_s_, Phi_q_, Phid_q_, Phidd_q_, Phidd_v_) = PRODUCTS.viewers(
+    *"M C J R_q R_s Phi_q Phid_q Phidd_q Phidd_v".split()
 )
-J_, Phidd_v_, ys_ = PRODUCTS.viewers("J", "Phidd_v", "ys")
-(Psi_v_, Psi_w_, Psi_z_, T_, T_lu_, pivots_, weights_, w_, z_, D_, ease_) = PRODUCTS.viewers(
-    *"Psi_v Psi_w Psi_z T T_lu T_pivots weights w z D ease".split()
+(Phi_s_, Phid_s_, Phidd_s_, g_q_, g_s_, g_v_, g_a_) = PRODUCTS.viewers(*"Phi_s Phid_s Phidd_s g_q g_s g_v g_a".split())
+(T_, E_q_, E_s_, E_v_, E_a_, weights_, w_, z_, D_, ease_) = PRODUCTS.viewers(
+    *"T E_q E_s E_v E_a weights w z D ease".split()
 )
-row_scale_, scale_ = PRODUCTS.viewers("row_scale", "scale")
-(r1_, x4_, w4_, U4_, H4_, E4_, r2_, y4_, z4_, B4_) = PRODUCTS.viewers(*"r1 x4 w4 U4 H4 E4 r2 y4 z4 B4".split())
+(r1_, x4_, w4_, U4_, H4_, E4_, r2_, z4_, B4_) = PRODUCTS.viewers(*"r1 x4 w4 U4 H4 E4 r2 z4 B4".split())
 
 
 @kernel
-def partials(M, C, R_z, J, Phi_z, Phid_z, Phidd_z, Phidd_v, m, n, b, gh, opts, P, S, T, G, A, pivots, ease, w, z, D):
-    """Status; P = Psi_z, S = Psi_v, T, G, weights D, and the factors of T + JᵀDG in A (IDX-4)."""
-    for l in range(m):
-        for j in range(P.shape[1]):
-            P[l, j] = Phidd_z[l, j] + opts[DAMPING] * Phid_z[l, j] + opts[STIFFNESS] * Phi_z[l, j]
-        for j in range(n):
-            S[l, j] = Phidd_v[l, j] + opts[DAMPING] * J[l, j]
-            G[l, j] = J[l, j] + gh * S[l, j] + b * P[l, j]
-    row_weights(M, J, m, n, opts[COMPLIANCE], ease, w, z, D)
-    for i in range(n):
-        for j in range(n):
-            T[i, j] = M[i, j] + gh * C[i, j] + b * R_z[i, j]
-            A[i, j] = T[i, j]
-    for l in range(m):
-        for i in range(n):
-            t = D[l] * J[l, i]
-            for j in range(n):
-                A[i, j] += t * G[l, j]
-    return lu(A, pivots)
+def linearised(fn, ctx, m, b, gh, opts):
+    """Status; all partials at the stage in the context, Psi by q, ρ, v and a in E, and the factors of its equations (IDX-4)."""
+    call(fn[LINEARISE], ctx)
+    stabilised_rows(ctx, m, b, gh, opts)
+    if len(fn) > FACTOR:
+        call(fn[FACTOR], ctx)
+        return flag_(ctx)[STATUS]
+    M, C, R_q, T, J, D = M_(ctx), C_(ctx), R_q_(ctx), T_(ctx), J_(ctx), D_(ctx)
+    row_weights((square_(ctx), wide_(ctx)), M, J, m, opts[COMPLIANCE], ease_(ctx), w_(ctx), z_(ctx), D)
+    for i in range(T.shape[0]):
+        T[i] = M[i] + gh * C[i] + b * R_q[i]
+    return factor_general(tangent_factors(ctx), T, J, E_a_(ctx), m, D)
 
 
 @kernel
-def solve4(T, J, G, n, eps, D, A, pivots, transposed, R1, R2, X, Y, W, Z):
-    """X, Y with [T Jᵀ; G -ε] [X; Y] = [R1; R2] for four columns, or with [Tᵀ Gᵀ; J -ε]: (LIN-3) with two sorts of rows."""
+def stabilised_rows(ctx, m, b, gh, opts):
+    """Psi = Phidd + 2ξΩ Phid + Ω² Phi by q, ρ and v, and by a, through q and v too (IDX-4)."""
+    Phi_q, Phid_q, Phidd_q, Phidd_v, J = Phi_q_(ctx), Phid_q_(ctx), Phidd_q_(ctx), Phidd_v_(ctx), J_(ctx)
+    Phi_s, Phid_s, Phidd_s = Phi_s_(ctx), Phid_s_(ctx), Phidd_s_(ctx)
+    E_q, E_s, E_v, E_a = E_q_(ctx), E_s_(ctx), E_v_(ctx), E_a_(ctx)
+    for i in range(end_of(wide_(ctx), m)):
+        E_q[i] = Phidd_q[i] + opts[DAMPING] * Phid_q[i] + opts[STIFFNESS] * Phi_q[i]
+        E_v[i] = Phidd_v[i] + opts[DAMPING] * J[i]
+        E_a[i] = J[i] + gh * E_v[i] + b * E_q[i]
+    for l in range(m):
+        for p in range(E_s.shape[1]):
+            E_s[l, p] = Phidd_s[l, p] + opts[DAMPING] * Phid_s[l, p] + opts[STIFFNESS] * Phi_s[l, p]
+
+
+@kernel
+def solve_stage4(fn, ctx, m, eps, transposed):
+    """U4, B4 with [T Phi_qᵀ; G -ε] [U4; B4] = [r1; r2] for four columns, or with the transpose."""
+    if len(fn) > SOLVE:
+        call(fn[SOLVE], ctx)  # a symmetric matrix
+        return
+    T, J, G, F, pat = T_(ctx), J_(ctx), E_a_(ctx), tangent_factors(ctx), (square_(ctx), wide_(ctx))
+    r1, r2, U, B, w, z, D = r1_(ctx), r2_(ctx), U4_(ctx), B4_(ctx), w4_(ctx), z4_(ctx), D_(ctx)
     if transposed:
-        rounds4(T, G, J, n, eps, D, A, pivots, True, ALL_DIGITS, R1, R2, X, Y, W, Z)
+        rounds4(pat, T, G, J, m, eps, D, F, True, ALL_DIGITS, r1, r2, U, B, w, z)
     else:
-        rounds4(T, J, G, n, eps, D, A, pivots, False, ALL_DIGITS, R1, R2, X, Y, W, Z)
+        rounds4(pat, T, J, G, m, eps, D, F, False, ALL_DIGITS, r1, r2, U, B, w, z)
 
 
 @kernel
@@ -128,14 +156,13 @@ def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
     ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
     Q, V, A_, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
-    R_z, Phi_z, Phid_z, Phidd_z, Phidd_v = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx), Phidd_v_(ctx)
-    g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
+    square, wide, C, R_q, R_s, E_q, E_s, E_v = (
+        square_(ctx), wide_(ctx), C_(ctx), R_q_(ctx), R_s_(ctx), E_q_(ctx), E_s_(ctx), E_v_(ctx),
+    )  # fmt: skip
+    g_q, g_s, g_v, g_a = g_q_(ctx), g_s_(ctx), g_v_(ctx), g_a_(ctx)
     n, p, no, s, KV, KA = q.shape[0], grad.shape[1], g.shape[0], rb.shape[0], rates[0], rates[1]
-    J, S, G, P, T, A, pivots = J_(ctx)[:m], Psi_v_(ctx), Psi_w_(ctx), Psi_z_(ctx), T_(ctx), T_lu_(ctx), pivots_(ctx)
-    r1, w, r2, y, z = r1_(ctx), w4_(ctx), r2_(ctx), y4_(ctx), z4_(ctx)
-    qk, vk, ak, weights = x4_(ctx), H4_(ctx), E4_(ctx), weights_(ctx)
-    wn, wm, D = w_(ctx), z_(ctx), D_(ctx)
+    r1, r2, qk, vk, ak, weights = r1_(ctx), r2_(ctx), x4_(ctx), H4_(ctx), U4_(ctx), weights_(ctx)
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     flag[FREEDOMS] = 0
     steps = hs.shape[0]
@@ -145,7 +172,7 @@ def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(J, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
+            choose_rows(ctx, m, int(opts[RANK]))
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s + 1 if at_end else s) if explicit else 1):
@@ -154,32 +181,7 @@ def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
                 stage_weights(i, h, rb, final, weights)
             else:
                 quadrature(hs, step + 1, after, final, weights)
-            call(fn[LINEARISE], ctx)
-            status = partials(
-                M,
-                C,
-                R_z,
-                J,
-                Phi_z,
-                Phid_z,
-                Phidd_z,
-                Phidd_v,
-                m,
-                n,
-                b,
-                gh,
-                opts,
-                P,
-                S,
-                T,
-                G,
-                A,
-                pivots,
-                ease_(ctx),
-                wn,
-                wm,
-                D,
-            )
+            status = linearised(fn, ctx, m, b, gh, opts)
             if status != OK:
                 return status, step
             for e in range(Q.shape[0]):
@@ -192,14 +194,14 @@ def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
                     for j in range(n):
                         put4(qk, j, get4(Q[e], j))
                         put4(vk, j, get4(V[e], j))
-                right4(R_z, n, n, n + 4 * e, qk, 1.0, r1)
-                minus4(C, n, n, 1.0, vk, r1)
-                right4(P, m, n, n + 4 * e, qk, 1.0, r2)
-                minus4(S, m, n, 1.0, vk, r2)
-                solve4(T, J, G, n, opts[COMPLIANCE], D, A, pivots, False, r1, r2, ak, y, w, z)
+                right4(square, R_q, R_s, n, 4 * e, qk, 1.0, r1)
+                minus4(square, C, n, vk, r1)
+                right4(wide, E_q, E_s, m, 4 * e, qk, 1.0, r2)
+                minus4(wide, E_v, m, vk, r2)
+                solve_stage4(fn, ctx, m, opts[COMPLIANCE], False)
                 shift4(n, b, ak, qk)
                 shift4(n, gh, ak, vk)
-                objective_rows4(no, n, n + 4 * e, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
+                objective_rows4(no, n, 4 * e, g_q, g_s, g_v, g_a, qk, vk, ak, weights, p, grad)
                 for j in range(n):
                     if not explicit:
                         put4(Q[e], j, get4(qk, j))
@@ -228,15 +230,13 @@ def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
     ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
     Q, V, A_, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
-    q, v, a, vp, ap, lam, M, C = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), M_(ctx), C_(ctx)
-    R_z, Phi_z, Phid_z, Phidd_z, Phidd_v = R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx), Phidd_v_(ctx)
-    g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
+    square, wide, C, R_q, E_q, E_v = square_(ctx), wide_(ctx), C_(ctx), R_q_(ctx), E_q_(ctx), E_v_(ctx)
+    g_q, g_v, g_a = g_q_(ctx), g_v_(ctx), g_a_(ctx)
     n, no, s, YQ, YV = q.shape[0], g.shape[0], rb.shape[0], rates[0], rates[1]
-    J, S, G, P, T, A, pivots = J_(ctx)[:m], Psi_v_(ctx), Psi_w_(ctx), Psi_z_(ctx), T_(ctx), T_lu_(ctx), pivots_(ctx)
-    r1, w, U, zero, B, z = r1_(ctx), w4_(ctx), U4_(ctx), r2_(ctx), B4_(ctx), z4_(ctx)
+    r1, U, B = r1_(ctx), U4_(ctx), B4_(ctx)
     qo, vo, ao, weights = x4_(ctx), H4_(ctx), E4_(ctx), weights_(ctx)
-    clear4(zero)
-    wn, wm, D = w_(ctx), z_(ctx), D_(ctx)
+    clear4(r2_(ctx))
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
     no_covectors(ctx)
     flag[FREEDOMS] = 0
@@ -247,7 +247,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
             load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
             par[TIME] = ts[step]
             call(fn[LINEARISE], ctx)
-            choose_rows(J, m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), Psi_w_(ctx), ease_(ctx))
+            choose_rows(ctx, m, int(opts[RANK]))
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
         for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):
@@ -256,32 +256,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
                 stage_weights(i, h, rb, final, weights)
             else:
                 quadrature(hs, step + 1, after, final, weights)
-            call(fn[LINEARISE], ctx)
-            status = partials(
-                M,
-                C,
-                R_z,
-                J,
-                Phi_z,
-                Phid_z,
-                Phidd_z,
-                Phidd_v,
-                m,
-                n,
-                b,
-                gh,
-                opts,
-                P,
-                S,
-                T,
-                G,
-                A,
-                pivots,
-                ease_(ctx),
-                wn,
-                wm,
-                D,
-            )
+            status = linearised(fn, ctx, m, b, gh, opts)
             if status != OK:
                 return status, step
             for e in range(Q.shape[0]):
@@ -298,14 +273,14 @@ def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
                     seed4(i, h, RA, rb, Q[e], YQ, e, n, vo)
                     seed4(i, h, RA, rb, V[e], YV, e, n, ao)
                 used = min(4, no - 4 * e)
-                add_objectives4(4 * e, used, n, g_z, g_v, g_a, weights, qo, vo, ao)
+                add_objectives4(4 * e, used, n, g_q, g_v, g_a, weights, qo, vo, ao)
                 for j in range(n):
                     put4(r1, j, axpy4(b, get4(qo, j), axpy4(gh, get4(vo, j), get4(ao, j))))
-                solve4(T, J, G, n, opts[COMPLIANCE], D, A, pivots, True, r1, zero, U, B, w, z)
-                plus_transposed4(R_z, n, n, -1.0, U, qo)
-                plus_transposed4(C, n, n, -1.0, U, vo)
-                plus_transposed4(P, m, n, -1.0, B, qo)
-                plus_transposed4(S, m, n, -1.0, B, vo)
+                solve_stage4(fn, ctx, m, opts[COMPLIANCE], True)
+                minus_transposed4(square, R_q, n, 1.0, U, qo)
+                minus_transposed4(square, C, n, 1.0, U, vo)
+                minus_transposed4(wide, E_q, m, 1.0, B, qo)
+                minus_transposed4(wide, E_v, m, 1.0, B, vo)
                 hand_back4(explicit, i, s, e, n, qo, YQ, Q[e])
                 hand_back4(explicit, i, s, e, n, vo, YV, V[e])
                 if not explicit:

@@ -1,42 +1,11 @@
-"""Right-hand sides in blocks of four columns: products with columns of directions, and their transposes."""
+"""Blocks of four columns, a column a direction or an objective, and what objectives give to them."""
 
 from kinegrad.kernels.jit import kernel
-from kinegrad.kernels.lanes import lane, load4, of4, spread4
-from kinegrad.kernels.linalg import axpy4, get4, mul4, put4, times4
+from kinegrad.kernels.lanes import lane, spread4
+from kinegrad.kernels.linalg import axpy4, get4, put4, times4
 from kinegrad.kernels.products import OBSERVE
+from kinegrad.kernels.solvers.multiply import columns4
 from kinegrad.kernels.table import call
-
-
-@kernel
-def columns4(A, r, k):
-    """Entries k to k + 3 of row r; zero beyond the last."""
-    e = A.shape[1]
-    if k + 4 <= e:
-        return load4(A, r, k)
-    z = 0.0 * A[r, 0]
-    return of4(
-        A[r, k] if k < e else z,
-        A[r, k + 1] if k + 1 < e else z,
-        A[r, k + 2] if k + 2 < e else z,
-        z,
-    )
-
-
-@kernel
-def right4(A, rows, n, k, X, f, out):
-    """out = -f (A[:, :n] X + columns k to k + 3 of A)."""
-    for r in range(rows):
-        put4(out, r, mul4(-f, times4(A, r, n, X, columns4(A, r, k))))
-
-
-@kernel
-def minus4(A, rows, n, f, X, out):
-    """out -= f A[:, :n] X."""
-    for r in range(rows):
-        s = get4(out, r)
-        for j in range(n):
-            s = axpy4(-f * A[r, j], get4(X, j), s)
-        put4(out, r, s)
 
 
 @kernel
@@ -47,31 +16,22 @@ def shift4(n, f, X, out):
 
 
 @kernel
-def plus_transposed4(A, rows, n, f, Y, X):
-    """X += f A[:rows, :n]ᵀ Y."""
-    for l in range(rows):
-        y = mul4(f, get4(Y, l))
-        for i in range(n):
-            put4(X, i, axpy4(A[l, i], y, get4(X, i)))
-
-
-@kernel
-def objective_rows4(no, n, k, g_z, g_v, g_a, Q, V, A, weights, p, grad):
-    """Add weight times dg/drho of four directions k - n to grad."""
+def objective_rows4(no, n, k, g_q, g_s, g_v, g_a, Q, V, A, weights, p, grad):
+    """Add weight times dg/drho of four directions, from k on, to grad."""
     for o in range(no):
-        s = times4(g_a, o, n, A, times4(g_v, o, n, V, times4(g_z, o, n, Q, columns4(g_z, o, k))))
-        for c in range(min(4, p - (k - n))):
-            grad[o, k - n + c] += weights[o] * lane(s, c)
+        s = times4(g_a, o, n, A, times4(g_v, o, n, V, times4(g_q, o, n, Q, columns4(g_s, o, k))))
+        for c in range(min(4, p - k)):
+            grad[o, k + c] += weights[o] * lane(s, c)
 
 
 @kernel
-def add_objectives4(first, used, n, g_z, g_v, g_a, weights, Q, V, A):
+def add_objectives4(first, used, n, g_q, g_v, g_a, weights, Q, V, A):
     """Add weight times the derivatives of objectives `first` on by q, v, a, an objective a column: the transpose of
     `objective_rows4`."""
     for c in range(used):
         o = first + c
         for i in range(n):
-            Q[i, c] += weights[o] * g_z[o, i]
+            Q[i, c] += weights[o] * g_q[o, i]
             V[i, c] += weights[o] * g_v[o, i]
             A[i, c] += weights[o] * g_a[o, i]
 

@@ -13,14 +13,26 @@ import numpy as np
 from kinegrad.kernels.formulations.blocks import observe_step
 from kinegrad.kernels.jit import entry, kernel, real
 from kinegrad.kernels.orthogonal import factor, solve, solve_transposed, weakest
-from kinegrad.kernels.products import AT_POSITION, BIAS, EVALUATE, FREEDOMS, POSITION, PRODUCTS, STATUS, TIME, WK
+from kinegrad.kernels.products import (
+    AT_POSITION,
+    BIAS,
+    EVALUATE,
+    FREEDOMS,
+    POSITION,
+    PRODUCTS,
+    STATUS,
+    TIME,
+    WK,
+    full_viewers,
+)
 from kinegrad.kernels.status import INCONSISTENT, LOST_RANK, NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
 
-(par_, flag_, g_, q_, v_, a_, vp_, ap_, f_, lam_, Phi_, Phi_t_, c_, M_, J_) = PRODUCTS.viewers(
-    *"par flag g q v a vp ap f lam Phi Phi_t c M J".split()
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, f_, lam_, Phi_, Phi_t_, c_) = PRODUCTS.viewers(
+    *"par flag g q v a vp ap f lam Phi Phi_t c".split()
 )
 x_, y_ = PRODUCTS.viewers("x", "y")
+M_, J_ = full_viewers("M", "J")
 
 MAX_ITERATIONS = 12
 CONVERGED = 1e-14  # of positions

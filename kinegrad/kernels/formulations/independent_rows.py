@@ -6,16 +6,27 @@ rows are redundant at the start, each step uses just as many as have rank there,
 """
 
 from kinegrad.kernels.jit import kernel, real
+from kinegrad.kernels.products import PRODUCTS, full_viewers
+
+row_scale_, scale_, apart_, ease_ = PRODUCTS.viewers("row_scale", "scale", "apart", "ease")
+(J_,) = full_viewers("J")
 
 EQUAL = 1.0 - 1e-6  # rows this near to the largest count as equal to it, and the first of them is taken
 
 
 @kernel
-def choose_rows(J, m, n, rank, rows, columns, B, ease):
+def choose_rows(ctx, m, rank):
     """Signs of `ease` (LIN-6): positive for `rank` rows of J, each the farthest from those before it, negative for the others.
 
-    rows (m) and columns (n) are scales that make rows and coordinates of any unit comparable; B (m, n) is scratch.
+    `row_scale` and `scale` make rows and coordinates of any unit comparable.
     """
+    n = scale_(ctx).shape[0]
+    take_rows(J_(ctx), m, n, rank, row_scale_(ctx), scale_(ctx), apart_(ctx), ease_(ctx))
+
+
+@kernel
+def take_rows(J, m, n, rank, rows, columns, B, ease):
+    """`choose_rows` of arrays; B (m, n) is scratch."""
     for l in range(m):
         for i in range(n):
             B[l, i] = real(J[l, i]) * real(rows[l]) * real(columns[i])

@@ -36,12 +36,14 @@ from kinegrad.kernels.products import (
     POSITION,
     PRODUCTS,
     STATUS,
+    full_viewers,
 )  # fmt: skip
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
-(lam_, Phi_, Phi_t_, c_, M_, Kt_, J_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J".split())
+(lam_, Phi_, Phi_t_, c_) = PRODUCTS.viewers("lam", "Phi", "Phi_t", "c")
+M_, J_ = full_viewers("M", "J")
 
 # options
 TOLERANCE, RESELECT = range(2)

@@ -12,11 +12,8 @@ import numpy as np
 
 from kinegrad.kernels.formulations.blocks import (
     clear4,
-    minus4,
     objective_rows4,
-    plus_transposed4,
     quadrature,
-    right4,
     shift4,
 )
 from kinegrad.kernels.formulations.independent import (
@@ -48,7 +45,8 @@ from kinegrad.kernels.formulations.runge_kutta import (
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.lanes import spread4
 from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, put4
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT, full_viewers
+from kinegrad.kernels.solvers.multiply import minus4, minus_transposed4, right4
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
@@ -56,8 +54,13 @@ from kinegrad.kernels.table import call
     *"par flag g q v a vp ap dv da mu eta_v eta_a".split()
 )
 (lam_, sv_, sa_, yp_, yv_, ya_, M_, C_) = PRODUCTS.viewers(*"lam sv sa yp yv ya M C".split())
-(R_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_) = PRODUCTS.viewers(*"R_z Phi_z Phid_z Phidd_z g_z g_v g_a".split())
-J_, Phidd_v_ = PRODUCTS.viewers("J", "Phidd_v")
+(R_q_, R_s_, Phi_q_, Phi_s_, Phid_q_, Phid_s_, Phidd_q_, Phidd_s_, Phidd_v_) = PRODUCTS.viewers(
+    *"R_q R_s Phi_q Phi_s Phid_q Phid_s Phidd_q Phidd_s Phidd_v".split()
+)
+g_q_, g_s_, g_v_, g_a_, square_, wide_ = PRODUCTS.viewers(*"g_q g_s g_v g_a square wide".split())
+J_, full_M_, full_C_, full_R_q_, full_Phid_q_, full_Phidd_q_, full_Phidd_v_ = full_viewers(
+    *"J M C R_q Phid_q Phidd_q Phidd_v".split()
+)
 (x4_, w4_, U4_, H4_, weights_) = PRODUCTS.viewers(*"x4 w4 U4 H4 weights".split())
 
 
@@ -101,8 +104,9 @@ def new_scratch(m, stages, state, like, weights=None):
 @kernel
 def implicit(ctx, m, S, L, b, gh):
     """Status; R, W, Y and the factors of T = Rᵀ[M(R + 2γhW + βh²Y) + C(γhR + βh²W) + βh²R_q R] (MR-3)."""
-    M, C, R_z, Phid, Phidd = M_(ctx), C_(ctx), R_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
-    R, W, Y, T, x, w, res, Phidd_v = L.R, L.W, L.Y, L.T, L.x, L.w, L.res, Phidd_v_(ctx)
+    M, C, R_q = full_M_(ctx), full_C_(ctx), full_R_q_(ctx)
+    Phid, Phidd, Phidd_v = full_Phid_q_(ctx), full_Phidd_q_(ctx), full_Phidd_v_(ctx)
+    R, W, Y, T, x, w, res = L.R, L.W, L.Y, L.T, L.x, L.w, L.res
     n, nd = R.shape[1], R.shape[0]
     status = factorise(S, J_(ctx))
     if status != OK:
@@ -137,7 +141,7 @@ def implicit(ctx, m, S, L, b, gh):
             s = 0.0 * M[0, 0]
             for j in range(n):
                 s += M[i, j] * (R[h, j] + 2.0 * gh * W[h, j] + b * Y[h, j])
-                s += C[i, j] * (gh * R[h, j] + b * W[h, j]) + b * R_z[i, j] * R[h, j]
+                s += C[i, j] * (gh * R[h, j] + b * W[h, j]) + b * R_q[i, j] * R[h, j]
             w[i] = s
         for k in range(nd):
             s = 0.0 * M[0, 0]
@@ -158,24 +162,24 @@ def given4(S, m, Z, B):
 @kernel
 def tangent4(ctx, m, S, L, e, b, gh, Z, Zd, A, qk, vk, ak):
     """Four columns e of q', v', a', zdd' = A, and z' = Z, zd' = Zd, which come in without their parts in A (MR-3)."""
-    M, C, R_z, Phi_z, Phid, Phidd = M_(ctx), C_(ctx), R_z_(ctx), Phi_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    square, wide = square_(ctx), wide_(ctx)
     R, W, Y, r1, r2 = L.R, L.W, L.Y, L.r1, L.r2
     n, nd = R.shape[1], R.shape[0]
     clear4(qk)
-    right4(Phi_z, S.rows, n, e, qk, 1.0, r2)
+    right4(wide, Phi_q_(ctx), Phi_s_(ctx), S.rows, e, qk, 1.0, r2)
     given4(S, m, Z, r2)
     solve4(S, m, r2, qk)
-    right4(Phid, S.rows, n, e, qk, 1.0, r2)
+    right4(wide, Phid_q_(ctx), Phid_s_(ctx), S.rows, e, qk, 1.0, r2)
     given4(S, m, Zd, r2)
     solve4(S, m, r2, vk)
-    right4(Phidd, S.rows, n, e, qk, 1.0, r2)
-    minus4(Phidd_v_(ctx), S.rows, n, 1.0, vk, r2)
+    right4(wide, Phidd_q_(ctx), Phidd_s_(ctx), S.rows, e, qk, 1.0, r2)
+    minus4(wide, Phidd_v_(ctx), S.rows, vk, r2)
     clear4(A)
     given4(S, m, A, r2)
     solve4(S, m, r2, ak)
-    right4(R_z, n, n, e, qk, 1.0, r1)
-    minus4(C, n, n, 1.0, vk, r1)
-    minus4(M, n, n, 1.0, ak, r1)
+    right4(square, R_q_(ctx), R_s_(ctx), n, e, qk, 1.0, r1)
+    minus4(square, C_(ctx), n, vk, r1)
+    minus4(square, M_(ctx), n, ak, r1)
     for k in range(nd):
         s = spread4(0.0)
         for i in range(n):
@@ -196,7 +200,7 @@ def tangent4(ctx, m, S, L, e, b, gh, Z, Zd, A, qk, vk, ak):
 def cotangent4(ctx, m, S, L, b, gh, Z, Zd, A, qo, vo, ao, U, yp, yv, ya):
     """The transpose of `tangent4`: A, Z, Zd come in as adjoints of zdd, z, zd and leave as those of the incoming Z, Zd (A
     is used up); U, yp, yv, ya are the adjoints of the residual and of Phi, Phid, Phidd (MR-4)."""
-    M, C, R_z, Phid, Phidd = M_(ctx), C_(ctx), R_z_(ctx), Phid_z_(ctx), Phidd_z_(ctx)
+    square, wide = square_(ctx), wide_(ctx)
     R, W, Y, rows = L.R, L.W, L.Y, S.rows
     n, nd = R.shape[1], R.shape[0]
     for k in range(nd):
@@ -211,14 +215,14 @@ def cotangent4(ctx, m, S, L, b, gh, Z, Zd, A, qo, vo, ao, U, yp, yv, ya):
     for k in range(nd):
         for i in range(n):
             put4(U, i, axpy4(R[k, i], get4(A, k), get4(U, i)))
-    plus_transposed4(M, n, n, -1.0, U, ao)
-    plus_transposed4(C, n, n, -1.0, U, vo)
-    plus_transposed4(R_z, n, n, -1.0, U, qo)
+    minus_transposed4(square, M_(ctx), n, 1.0, U, ao)
+    minus_transposed4(square, C_(ctx), n, 1.0, U, vo)
+    minus_transposed4(square, R_q_(ctx), n, 1.0, U, qo)
     transposed4(S, m, ao, ya)
-    plus_transposed4(Phidd, rows, n, -1.0, ya, qo)
-    plus_transposed4(Phidd_v_(ctx), rows, n, -1.0, ya, vo)
+    minus_transposed4(wide, Phidd_q_(ctx), rows, 1.0, ya, qo)
+    minus_transposed4(wide, Phidd_v_(ctx), rows, 1.0, ya, vo)
     transposed4(S, m, vo, yv)
-    plus_transposed4(Phid, rows, n, -1.0, yv, qo)
+    minus_transposed4(wide, Phid_q_(ctx), rows, 1.0, yv, qo)
     transposed4(S, m, qo, yp)
     for k in range(nd):
         put4(Z, k, axpy4(1.0, get4(yp, m + k), get4(Z, k)))
@@ -264,7 +268,7 @@ def direct(fn, ctx, m, rule, segment, scratch, variation, grad):
     Z, Zd, A, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
-    g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    g_q, g_s, g_v, g_a = g_q_(ctx), g_s_(ctx), g_v_(ctx), g_a_(ctx)
     n, nd, p, no, s = q.shape[0], Z.shape[1], grad.shape[1], g.shape[0], rb.shape[0]
     chosen, after_step, at = scratch.chosen[0], scratch.chosen[1], s * (3 * n + m)
     load_chosen(traj[0], at, chosen)
@@ -303,8 +307,8 @@ def direct(fn, ctx, m, rule, segment, scratch, variation, grad):
                     for k in range(nd):
                         put4(z, k, get4(Z[e], k))
                         put4(zd, k, get4(Zd[e], k))
-                tangent4(ctx, m, S, L, n + 4 * e, b, gh, z, zd, zdd, qk, vk, ak)
-                objective_rows4(no, n, n + 4 * e, g_z, g_v, g_a, qk, vk, ak, weights, p, grad)
+                tangent4(ctx, m, S, L, 4 * e, b, gh, z, zd, zdd, qk, vk, ak)
+                objective_rows4(no, n, 4 * e, g_q, g_s, g_v, g_a, qk, vk, ak, weights, p, grad)
                 if explicit and i < s:
                     for k in range(nd):
                         put4(KV[i, e], k, get4(zd, k))
@@ -344,7 +348,7 @@ def adjoint(fn, ctx, m, rule, segment, scratch, variation):
     Z, Zd, A, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
-    g_z, g_v, g_a = g_z_(ctx), g_v_(ctx), g_a_(ctx)
+    g_q, g_v, g_a = g_q_(ctx), g_v_(ctx), g_a_(ctx)
     mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
     n, nd, no, s, steps = q.shape[0], Z.shape[1], g.shape[0], rb.shape[0], hs.shape[0]
     chosen, after_step, at = scratch.chosen[0], scratch.chosen[1], s * (3 * n + m)
@@ -386,7 +390,7 @@ def adjoint(fn, ctx, m, rule, segment, scratch, variation):
                 for c in range(used):
                     o = 4 * e + c
                     for j in range(n):
-                        qo[j, c] = weights[o] * g_z[o, j]
+                        qo[j, c] = weights[o] * g_q[o, j]
                         vo[j, c] = weights[o] * g_v[o, j]
                         ao[j, c] = weights[o] * g_a[o, j]
                 clear4(z)

@@ -40,10 +40,11 @@ from kinegrad.kernels.formulations.runge_kutta import (
 )
 from kinegrad.kernels.jit import entry, inlined, kernel, real
 from kinegrad.kernels.linalg import ldlt, ldlt_solve
-from kinegrad.kernels.products import EXTENT, PRODUCTS, TIME, WC, WK
+from kinegrad.kernels.products import EXTENT, PRODUCTS, TIME, WC, WK, full_viewers
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 
-(par_, g_, q_, v_, a_, lam_, Kt_, J_) = PRODUCTS.viewers(*"par g q v a lam K J".split())
+(par_, g_, q_, v_, a_, lam_) = PRODUCTS.viewers(*"par g q v a lam".split())
+Kt_, J_ = full_viewers("K", "J")
 (qt_, weights_) = PRODUCTS.viewers("qt", "weights")
 
 

@@ -19,7 +19,6 @@ from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
 
 par_, flag_, g_, q_, v_, a_, lam_, qt_, vt_, y_ = PRODUCTS.viewers(*"par flag g q v a lam qt vt y".split())
-J_, B_, ease_, row_scale_, scale_ = PRODUCTS.viewers(*"J Psi_w ease row_scale scale".split())
 
 
 @entry(what="recursive dynamics")
@@ -36,7 +35,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
         b, gh = by_acceleration(family, h)
         par[TIME] = ts[step + 1]
         if opts[RANK] < m:
-            choose_rows(J_(ctx), m, n, int(opts[RANK]), row_scale_(ctx), scale_(ctx), B_(ctx), ease_(ctx))
+            choose_rows(ctx, m, int(opts[RANK]))
         predict(family, h, q, v, a, auxiliary, qt, vt)
         done, last, size = False, 1e300, 0.0
         for it in range(iterations_allowed):

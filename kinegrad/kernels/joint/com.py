@@ -24,6 +24,7 @@ from kinegrad.kernels.joint.inertia import (
 from kinegrad.kernels.joint.markers import marker_rates
 from kinegrad.kernels.joint.motion import dot4, four, positions, velocities
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE
+from kinegrad.kernels.pattern import place
 from kinegrad.kernels.products import AT_POSITION
 from kinegrad.kernels.vec3 import (
     add,
@@ -44,7 +45,7 @@ from kinegrad.kernels.vec3 import (
 )  # fmt: skip
 
 node_, coord_, mass_, zero_, centred_, screw_ = LAYOUT.viewers(*"node coord mass zero centred centred_b".split())
-mk_, count_, flag_, s_, q_, v_, f_, M_ = LAYOUT.viewers(*"mk count flag s q v f M".split())
+mk_, count_, flag_, s_, q_, v_, f_, M_, square_ = LAYOUT.viewers(*"mk count flag s q v f M square".split())
 
 
 @kernel
@@ -146,7 +147,7 @@ def centred_wrenches(node, mk, centred, s):
 
 
 @kernel
-def centred_accumulate(node, centred, screw, M, f):
+def centred_accumulate(node, centred, screw, S, M, f):
     """M and f = Σ b·F by one backward sweep; what goes to the parent is shifted to its centre of mass (COM-4, COM-5)."""
     for i in range(node.shape[0] - 1, 0, -1):
         B = node[i]
@@ -163,8 +164,8 @@ def centred_accumulate(node, centred, screw, M, f):
                 N = node[n]
                 for j in range(N["k"], min(last, N["k"] + N["nk"])):
                     t = dot6(hl, ha, screw[j]["b"])
-                    M[k, j] = t
-                    M[j, k] = t
+                    M[place(S, k, j)] = t
+                    M[place(S, j, k)] = t
                 ha = add(ha, cross(vec(centred[n]["d"]), hl))
                 n = N["parent"]
         if B["parent"] > 0:
@@ -193,7 +194,7 @@ def evaluate(ctx):
         f[i] = 0.0
     forces(ctx, mk, q, v)
     centred_wrenches(node, mk, centred, s)
-    centred_accumulate(node, centred, screw, M_(ctx), f)
+    centred_accumulate(node, centred, screw, square_(ctx), M_(ctx), f)
     tangent(ctx)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives by directions in the slots: each direction p displaces nodes by twists and adds one column n + p.
+"""Derivatives by directions in the slots: each direction p displaces nodes by twists and adds one column, numbered n + p.
 
 A geometric slot moves everything beyond it by a twist that is fixed in a frame of the tree (an offset slides, a
 constant rotation turns, an axis turns before and turns back after its joint), so its column obeys the rules of a
@@ -276,8 +276,8 @@ def less_turned(S, F, g, ev, eo):
 
 
 @kernel
-def project_changes(node, coord, ds, touch, k, K, Nv, Na):
-    """Column k of R_z, Nv_z, Na_z: b·S + δb·F, δb = Xp × b and the change of a pitch, summed from the leaves (DIR-8, SCW-2).
+def project_changes(node, coord, ds, touch, p, R, Nv, Na):
+    """Column p of R_s, Nv_s, Na_s: b·S + δb·F, δb = Xp × b and the change of a pitch, summed from the leaves (DIR-8, SCW-2).
 
     F, F1, F2 and g, g1, g2 of the nodes are composite here, left so by the sweeps for the coordinates.
     """
@@ -294,14 +294,14 @@ def project_changes(node, coord, ds, touch, k, K, Nv, Na):
                 s2l, s2a = less_turned(B["S2"], B["F2"], B["g2"], ev, eo)
             for j in range(B["k"], B["k"] + B["nk"]):
                 b = coord[j]["b"]
-                K[j, k] += dot6(sl, sa, b)
-                Nv[j, k] += dot6(s1l, s1a, b)
-                Na[j, k] += dot6(s2l, s2a, b)
+                R[j, p] += dot6(sl, sa, b)
+                Nv[j, p] += dot6(s1l, s1a, b)
+                Na[j, p] += dot6(s2l, s2a, b)
                 if B["type"] == SCREW:
                     u = mul(ds[B["pitch"]], vec_at(b, 3))
-                    K[j, k] += dot(u, vec(B["F"])) + dot(u, vec(B["g"]))
-                    Nv[j, k] += dot(u, vec(B["F1"])) + dot(u, vec(B["g1"]))
-                    Na[j, k] += dot(u, vec(B["F2"])) + dot(u, vec(B["g2"]))
+                    R[j, p] += dot(u, vec(B["F"])) + dot(u, vec(B["g"]))
+                    Nv[j, p] += dot(u, vec(B["F1"])) + dot(u, vec(B["g1"]))
+                    Na[j, p] += dot(u, vec(B["F2"])) + dot(u, vec(B["g2"]))
         if B["parent"] > 0:
             P = node[B["parent"]]
             for j in range(6):

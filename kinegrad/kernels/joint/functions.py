@@ -3,7 +3,7 @@
 Motions are taken about the global origin; `com` has another EVALUATE.
 """
 
-from kinegrad.kernels.clearing import clear, clear_covectors
+from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
@@ -65,11 +65,11 @@ node_, coord_, mass_, touch_, want_, zero_, star_, links_ = LAYOUT.viewers(
 mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
     *"mk col sc count par flag s ds psi_s energy".split()
 )
-Phidd_v_, Phids_z_, level_ = LAYOUT.viewers("Phidd_v", "Phids_z", "level")
+Phidd_v_, level_, square_, wide_ = LAYOUT.viewers("Phidd_v", "level", "square", "wide")
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
 lam_, Phi_t_, M_, K_, C_, J_ = LAYOUT.viewers(*"lam Phi_t M K C J".split())
-R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, g_z_, g_v_, g_a_ = LAYOUT.viewers(
-    *"R_z Nv_z Na_z Phi_z Phid_z Phidd_z g_z g_v g_a".split()
+R_q_, Nv_q_, Na_q_, R_s_, Nv_s_, Na_s_, Phi_q_, Phid_q_ = LAYOUT.viewers(
+    *"R_q Nv_q Na_q R_s Nv_s Na_s Phi_q Phid_q".split()
 )
 
 AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
@@ -105,7 +105,7 @@ def at_positions(ctx):
     J, Phi_t = J_(ctx), Phi_t_(ctx)
     marker_positions(node, mk, s)
     first_columns(coord, mk, col)
-    clear(J)
+    clear_flat(J)
     for i in range(Phi_t.shape[0]):
         Phi_t[i] = 0.0
     if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
@@ -126,7 +126,7 @@ def forces(ctx, mk, q, v):
 def tangent(ctx):
     """The stage STIFFNESS, if a tangent is wanted."""
     if par_(ctx)[WK] != 0.0:
-        clear(K_(ctx))
+        clear_flat(K_(ctx))
         run_stage(ctx, STIFFNESS)
 
 
@@ -148,7 +148,7 @@ def evaluate(ctx):
         f[i] = 0.0
     forces(ctx, mk, q, v)
     wrenches(node, mk)
-    accumulate(node, coord, M_(ctx), f)
+    accumulate(node, coord, square_(ctx), M_(ctx), f)
     tangent(ctx)
 
 
@@ -196,19 +196,7 @@ def linearise(ctx):
     """Every first derivative of a step, by coordinates and directions."""
     node, coord, mk, col, sc, s, q = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
     gravity, star = count_(ctx)[GRAVITY], star_(ctx)
-    clear(C_(ctx))
-    clear(R_z_(ctx))
-    clear(Nv_z_(ctx))
-    clear(Na_z_(ctx))
-    clear(Phi_z_(ctx))
-    clear(Phid_z_(ctx))
-    clear(Phidd_z_(ctx))
-    clear(Phids_z_(ctx))
-    clear(J_(ctx))
-    clear(Phidd_v_(ctx))
-    clear(g_z_(ctx))
-    clear(g_v_(ctx))
-    clear(g_a_(ctx))
+    clear_products(ctx)
     clear_covectors(mk)
     positions(node, coord, s, q)
     marker_positions(node, mk, s)
@@ -230,9 +218,9 @@ def linearise(ctx):
             run_part(ctx, INERTIA_PRODUCTS)
             run_stage(ctx, LINEAR_FORCES)
     run_stage(ctx, LINEAR_ROWS)
-    position_rows(level_(ctx), Phi_z_(ctx), Phid_z_(ctx), J_(ctx), Phidd_v_(ctx))
+    position_rows(level_(ctx), wide_(ctx), Phi_q_(ctx), Phid_q_(ctx), J_(ctx), Phidd_v_(ctx))
     run_stage(ctx, LINEAR_OBJECTIVES)
-    curvature(node, coord, mk, q, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
+    curvature(node, coord, mk, q, square_(ctx), R_q_(ctx), Nv_q_(ctx), Na_q_(ctx))
     if ds_(ctx).shape[0] > 0:
         run_part(ctx, DIRECTION_PRODUCTS)
 
@@ -240,11 +228,11 @@ def linearise(ctx):
 @PARTS.part(INERTIA_PRODUCTS)
 @cfunction(what="the sensitivity kernels")
 def inertia_products(ctx):
-    """What the bodies give to M, R_z, C, Nv_z, Na_z."""
+    """What the bodies give to M, R_q, C, Nv_q, Na_q."""
     node, coord, q = node_(ctx), coord_(ctx), q_(ctx)
     field(node, coord, q, dv_(ctx), da_(ctx))
     body_terms(node, mass_(ctx), s_(ctx))
-    inertia_linear(node, coord, q, M_(ctx), R_z_(ctx), C_(ctx), Nv_z_(ctx), Na_z_(ctx))
+    inertia_linear(node, coord, q, square_(ctx), M_(ctx), R_q_(ctx), C_(ctx), Nv_q_(ctx), Na_q_(ctx))
 
 
 @PARTS.part(DIRECTION_COLUMNS)
@@ -262,17 +250,16 @@ def columns_of_directions(ctx):
 @PARTS.part(DIRECTION_PRODUCTS)
 @cfunction(what="the sensitivity kernels")
 def products_of_directions(ctx):
-    """Columns of R_z, Nv_z, Na_z under every direction, beyond what elements gave."""
+    """R_s, Nv_s, Na_s of every direction, beyond what elements gave."""
     node, coord, s, ds, touch = node_(ctx), coord_(ctx), s_(ctx), ds_(ctx), touch_(ctx)
     for p in range(ds.shape[0]):
         if touch[p, 0]:
-            k = q_(ctx).shape[0] + p
             if touch[p, 0] & GEOMETRY:
                 twists(node, s, ds[p], touch[p], 1, q_(ctx))
             inertia_changes(node, coord, mass_(ctx), s, ds[p], touch[p], dv_(ctx), da_(ctx), count_(ctx)[GRAVITY])
             if touch[p, 0] & (GEOMETRY | MARKERS):
-                marker_changes(node, mk_(ctx), col_(ctx), k)
-            project_changes(node, coord, ds[p], touch[p], k, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
+                marker_changes(node, mk_(ctx), col_(ctx), q_(ctx).shape[0] + p)
+            project_changes(node, coord, ds[p], touch[p], p, R_s_(ctx), Nv_s_(ctx), Na_s_(ctx))
 
 
 @cfunction(what="the adjoint kernels")

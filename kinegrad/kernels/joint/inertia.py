@@ -5,6 +5,7 @@ Moments are (m, m c) and (Ixx Iyy Izz Ixy Ixz Iyz) about the global origin, so c
 
 from kinegrad.kernels.jit import inlined, kernel
 from kinegrad.kernels.joint.motion import dot4, e_column, euler_axis, four, move, place
+from kinegrad.kernels.pattern import place as place_of
 from kinegrad.kernels.vec3 import (
     add,
     axpy,
@@ -196,7 +197,7 @@ def dot6(v, o, a):
 
 
 @kernel
-def accumulate(node, coord, M, f):
+def accumulate(node, coord, S, M, f):
     """Mass matrix M and f = Σ b·F by one backward sweep over composite moments and wrenches (INE-3)."""
     for i in range(node.shape[0] - 1, 0, -1):
         B = node[i]
@@ -209,8 +210,8 @@ def accumulate(node, coord, M, f):
             j = k
             while j >= 0:
                 t = dot6(hl, ha, coord[j]["b"])
-                M[k, j] = t
-                M[j, k] = t
+                M[place_of(S, k, j)] = t
+                M[place_of(S, j, k)] = t
                 j = coord[j]["up"]
         if B["parent"] > 0:
             T = node[B["parent"]]
@@ -261,8 +262,8 @@ def body_terms(node, mass, s):
 
 
 @kernel
-def euler_block(B, z, F, D):
-    """Add (∂b_r/∂p_c)·F to the block D of a joint with Euler parameters (JNT-9)."""
+def euler_block(B, z, F, S, D):
+    """Add (∂b_r/∂p_c)·F to the block of D of a joint with Euler parameters (JNT-9)."""
     k = B["k"]
     p = four(z, k)
     s = dot4(p, p)
@@ -272,11 +273,11 @@ def euler_block(B, z, F, D):
         t = dot(n, euler_axis(r, p, s))
         for c in range(4):
             unit = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0, 1.0 if c == 3 else 0.0)
-            D[k + r, k + c] += 2.0 / s * (dot(n, e_column(r, unit)) - p[c] * t)
+            D[place_of(S, k + r, k + c)] += 2.0 / s * (dot(n, e_column(r, unit)) - p[c] * t)
 
 
 @kernel
-def inertia_linear(node, coord, z, M, K, C, Nv, Na):
+def inertia_linear(node, coord, z, S, M, K, C, Nv, Na):
     """M, (M a + f)_q, f_qd, (M dv)_q, (M da)_q of the bodies: one backward sweep over ancestor pairs (INE-5 to INE-8)."""
     for i in range(node.shape[0] - 1, 0, -1):
         B = node[i]
@@ -317,23 +318,24 @@ def inertia_linear(node, coord, z, M, K, C, Nv, Na):
                 q = coord[j]
                 b = q["b"]
                 t = dot6(ul, ua, b)
-                M[k, j] = t
-                M[j, k] = t
-                K[j, k] += dot6(xl, xa, b)
-                C[j, k] += dot6(yl, ya, b)
-                Nv[j, k] += dot6(vl, va, b)
-                Na[j, k] += dot6(al, aa, b)
+                above, below = place_of(S, j, k), place_of(S, k, j)
+                M[below] = t
+                M[above] = t
+                K[above] += dot6(xl, xa, b)
+                C[above] += dot6(yl, ya, b)
+                Nv[above] += dot6(vl, va, b)
+                Na[above] += dot6(al, aa, b)
                 if j < first:
                     d = q["bd"]
-                    K[k, j] += dot6(ul, ua, q["bdd"]) + g[0] * d[3] + g[1] * d[4] + g[2] * d[5]
-                    C[k, j] += 2.0 * dot6(ul, ua, d) + g[0] * b[3] + g[1] * b[4] + g[2] * b[5]
-                    Nv[k, j] += dot6(ul, ua, q["w"])
-                    Na[k, j] += dot6(ul, ua, q["u"])
+                    K[below] += dot6(ul, ua, q["bdd"]) + g[0] * d[3] + g[1] * d[4] + g[2] * d[5]
+                    C[below] += 2.0 * dot6(ul, ua, d) + g[0] * b[3] + g[1] * b[4] + g[2] * b[5]
+                    Nv[below] += dot6(ul, ua, q["w"])
+                    Na[below] += dot6(ul, ua, q["u"])
                 j = q["up"]
         if B["nk"] == 4:
-            euler_block(B, z, B["F"], K)
-            euler_block(B, z, B["F1"], Nv)
-            euler_block(B, z, B["F2"], Na)
+            euler_block(B, z, B["F"], S, K)
+            euler_block(B, z, B["F1"], S, Nv)
+            euler_block(B, z, B["F2"], S, Na)
         if B["parent"] > 0:
             T = node[B["parent"]]
             put10(T["I"], add10(get10(T["I"]), I))

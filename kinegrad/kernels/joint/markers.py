@@ -6,6 +6,7 @@ second derivatives are x_qa,qb = o_b × x_qa for b proximal to a (MRK-2).  Colum
 
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.joint.inertia import euler_block
+from kinegrad.kernels.pattern import place
 from kinegrad.kernels.vec3 import add, cross, dot, inc6, mat, mul, mv, put, six, sub, vec, vec_at
 
 
@@ -116,7 +117,7 @@ def wrench_of(g, F):
 
 
 @kernel
-def curvature(node, coord, mk, z, K, Nv, Na):
+def curvature(node, coord, mk, z, S, K, Nv, Na):
     """Add f·x_qq, fv·x_qq, fa·x_qq of all markers: sums over subtrees, then ancestor pairs."""
     for i in range(1, node.shape[0]):
         for j in range(12):
@@ -145,21 +146,23 @@ def curvature(node, coord, mk, z, K, Nv, Na):
                 y = dot(o, t)
                 y1 = dot(o, t1)
                 y2 = dot(o, t2)
-                K[j, k] += y
-                Nv[j, k] += y1
-                Na[j, k] += y2
+                above = place(S, j, k)
+                K[above] += y
+                Nv[above] += y1
+                Na[above] += y2
                 if j < first:
-                    K[k, j] += y
-                    Nv[k, j] += y1
-                    Na[k, j] += y2
+                    below = place(S, k, j)
+                    K[below] += y
+                    Nv[below] += y1
+                    Na[below] += y2
                 j = coord[j]["up"]
         if B["nk"] == 4:
             wrench_of(B["g"], B["S"])
-            euler_block(B, z, B["S"], K)
+            euler_block(B, z, B["S"], S, K)
             wrench_of(B["g1"], B["S"])
-            euler_block(B, z, B["S"], Nv)
+            euler_block(B, z, B["S"], S, Nv)
             wrench_of(B["g2"], B["S"])
-            euler_block(B, z, B["S"], Na)
+            euler_block(B, z, B["S"], S, Na)
         if B["parent"] > 0:
             T = node[B["parent"]]
             for j in range(12):

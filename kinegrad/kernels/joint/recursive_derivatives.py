@@ -35,6 +35,7 @@ from kinegrad.kernels.joint.recursive import (
     v_,
 )  # fmt: skip
 from kinegrad.kernels.lanes import WIDTH, load, store
+from kinegrad.kernels.products import full_viewers
 from kinegrad.kernels.sym3 import smv, sym
 from kinegrad.kernels.vec3 import (
     add,
@@ -59,7 +60,8 @@ from kinegrad.kernels.vec3 import (
 )  # fmt: skip
 
 screw_, a_q_, a_v_, a_tau_, work_, rhs_ = RECURSIVE.viewers(*"screw a_q a_v a_tau work rhs".split())
-node_, coord_, col_, R_z_, C_, Nv_z_, Na_z_ = RECURSIVE.viewers(*"node coord col R_z C Nv_z Na_z".split())
+node_, coord_, col_, R_q_, Nv_q_, Na_q_, square_ = RECURSIVE.viewers(*"node coord col R_q Nv_q Na_q square".split())
+full_R_q_, full_C_ = full_viewers("R_q", "C")
 
 
 @kernel
@@ -384,7 +386,7 @@ def invert(art, coord, A, Y, W):
 def load_derivatives(ctx):
     """Subtracts what the forces of the elements give to (M a + f)_q from a_q and to f_v from a_v."""
     node, coord, mk, col, sc, s, q = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
-    K, C, a_q, a_v = R_z_(ctx), C_(ctx), a_q_(ctx), a_v_(ctx)
+    K, C, a_q, a_v = full_R_q_(ctx), full_C_(ctx), a_q_(ctx), a_v_(ctx)
     clear(K)
     clear(C)
     clear_covectors(mk)
@@ -397,7 +399,7 @@ def load_derivatives(ctx):
     rate_columns(coord, mk, col, False)
     scalar_values(sc, mk, q, v_(ctx), a_(ctx))
     run_stage(ctx, LINEAR_FORCES)
-    curvature(node, coord, mk, q, K, Nv_z_(ctx), Na_z_(ctx))
+    curvature(node, coord, mk, q, square_(ctx), R_q_(ctx), Nv_q_(ctx), Na_q_(ctx))
     for i in range(a_q.shape[0]):
         for j in range(a_q.shape[0]):
             a_q[i, j] -= K[i, j]

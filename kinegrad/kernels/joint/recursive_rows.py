@@ -59,26 +59,24 @@ from kinegrad.kernels.joint.recursive import (
 from kinegrad.kernels.joint.recursive_derivatives import ground_to_leaves, leaves_to_ground
 from kinegrad.kernels.lanes import WIDTH
 from kinegrad.kernels.linalg import ldlt, ldlt_solve, ldlt_solve4
-from kinegrad.kernels.products import FREEDOMS, STATUS
+from kinegrad.kernels.products import FREEDOMS, STATUS, full_viewers
 from kinegrad.kernels.status import LOST_RANK, NOT_FINITE, OK
 
 # closing: numbers of the rows that the sweeps do not hold; norms: row and first coordinate of those that they do;
 # heavy, bound: coordinates that elements own (REC-15);
 # stab: Ω², 2ξΩ; X: W Jᵀ; L, pivot: factors of J W Jᵀ + δ; gap: what the rows still ask for.
-# right, row_right; out, row_out: four right-hand sides of the derivatives, and what solves them (REC-14).
 CONSTRAINED = RECURSIVE.extend(
     [("closing", "i8", 1), ("norms", "i8", 2), ("stab", "f8", 1), ("X", "f8", 2), ("L", "f8", 2), ("pivot", "f8", 1)]
     + [("gap", "f8", 1), ("bias", "f8", 1), ("heavy", "i8", 1), ("bound", "i8", 2)]
-    + [("right", "f8", 2), ("row_right", "f8", 2), ("out", "f8", 2), ("row_out", "f8", 2), ("gap4", "f8", 2)]
+    + [("gap4", "f8", 2)]
 )
 closing_, norms_, stab_, X_, L_, pivot_, gap_, bias_, heavy_, bound_ = CONSTRAINED.viewers(
     *"closing norms stab X L pivot gap bias heavy bound".split()
 )
-right_, row_right_, out_, row_out_, gap4_ = CONSTRAINED.viewers(*"right row_right out row_out gap4".split())
+r1_, r2_, U4_, B4_, gap4_ = CONSTRAINED.viewers(*"r1 r2 U4 B4 gap4".split())
 work_, rhs_, col_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col vp ap".split())
-M_, lam_, Phi_, Phi_t_, c_, J_, ease_, sizes_, reach_ = CONSTRAINED.viewers(
-    *"M lam Phi Phi_t c J ease sizes reach".split()
-)
+lam_, Phi_, Phi_t_, c_, ease_, sizes_, reach_ = CONSTRAINED.viewers(*"lam Phi Phi_t c ease sizes reach".split())
+M_, J_ = full_viewers("M", "J")  # sweeps are used where matrices are dense
 
 STIFFNESS, DAMPING = range(2)
 
@@ -350,9 +348,9 @@ def factor(ctx):
 
 @cfunction(what="the sensitivity kernels")
 def solve_four(ctx):
-    """out, row_out with [M Jᵀ; J 0] [out; row_out] = [right; row_right], J = Phi_q with all its rows (REC-14)."""
+    """U4, B4 with [M Jᵀ; J 0] [U4; B4] = [r1; r2], J = Phi_q with all its rows (REC-14)."""
     closing, norms, art, q, J, X = closing_(ctx), norms_(ctx), art_(ctx), q_(ctx), J_(ctx), X_(ctx)
-    right, row_right, out, row_out, gap = right_(ctx), row_right_(ctx), out_(ctx), row_out_(ctx), gap4_(ctx)
+    right, row_right, out, row_out, gap = r1_(ctx), r2_(ctx), U4_(ctx), B4_(ctx), gap4_(ctx)
     Y, m, n, heavy, bound = rhs_(ctx), closing_(ctx).shape[0], q_(ctx).shape[0], heavy_(ctx), bound_(ctx)
     for k in range(n):
         for c in range(WIDTH):

@@ -5,6 +5,7 @@ of a formulation at the coordinates of one body is written here.
 """
 
 from kinegrad.kernels.jit import inlined, kernel
+from kinegrad.kernels.pattern import place
 from kinegrad.kernels.reference_point.records import TURN
 from kinegrad.kernels.rotations import dot4
 
@@ -52,8 +53,18 @@ def add_force(f, k, F, P):
 
 
 @kernel
-def add_column(out, k, j, F, P):
-    """Add F and P to column j of a matrix, in the rows of the body with coordinates from k on."""
+def add_column(S, out, k, j, P):
+    """Add P to column j of a matrix of the pattern S, in the rows of the Euler parameters of the body with coordinates from k
+    on."""
+    out[place(S, k + TURN, j)] += P[0]
+    out[place(S, k + TURN + 1, j)] += P[1]
+    out[place(S, k + TURN + 2, j)] += P[2]
+    out[place(S, k + TURN + 3, j)] += P[3]
+
+
+@kernel
+def add_direction(out, k, j, F, P):
+    """Add F and P to column j of an array of directions, in the rows of the body with coordinates from k on."""
     for i in range(TURN):
         out[k + i, j] += F[i]
     out[k + TURN, j] += P[0]
@@ -63,11 +74,10 @@ def add_column(out, k, j, F, P):
 
 
 @kernel
-def add_curvature(out, k, N):
-    """Add K(N) to a matrix, at the Euler parameters of the body with coordinates from k on."""
+def add_curvature(S, out, k, N):
+    """Add K(N) to a matrix of the pattern S, at the Euler parameters of the body with coordinates from k on."""
     K = K_of(N)
-    zero = (0.0, 0.0, 0.0)
-    add_column(out, k, k + TURN, zero, K[0])
-    add_column(out, k, k + TURN + 1, zero, K[1])
-    add_column(out, k, k + TURN + 2, zero, K[2])
-    add_column(out, k, k + TURN + 3, zero, K[3])
+    add_column(S, out, k, k + TURN, K[0])
+    add_column(S, out, k, k + TURN + 1, K[1])
+    add_column(S, out, k, k + TURN + 2, K[2])
+    add_column(S, out, k, k + TURN + 3, K[3])

@@ -1,6 +1,6 @@
 """The seven functions of the reference-point set, as C functions of a context; what elements contribute comes by stages."""
 
-from kinegrad.kernels.clearing import clear, clear_covectors
+from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
@@ -51,11 +51,10 @@ mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
     *"mk col sc count par flag s ds psi_s energy".split()
 )
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
-lam_, Phi_t_, M_, K_, C_, J_, level_ = LAYOUT.viewers(*"lam Phi_t M K C J level".split())
-R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, Phids_z_, Phidd_v_ = LAYOUT.viewers(
-    *"R_z Nv_z Na_z Phi_z Phid_z Phidd_z Phids_z Phidd_v".split()
+lam_, Phi_t_, M_, K_, C_, J_, level_, square_, wide_ = LAYOUT.viewers(*"lam Phi_t M K C J level square wide".split())
+R_q_, Nv_q_, Na_q_, R_s_, Nv_s_, Na_s_, Phi_q_, Phid_q_, Phidd_v_ = LAYOUT.viewers(
+    *"R_q Nv_q Na_q R_s Nv_s Na_s Phi_q Phid_q Phidd_v".split()
 )
-g_z_, g_v_, g_a_ = LAYOUT.viewers("g_z", "g_v", "g_a")
 
 AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
 PARTS = Parts()
@@ -89,7 +88,7 @@ def at_positions(ctx):
     """Positions of bodies and markers, and Phi, Phi_t, Phi_q."""
     Phi_t = Phi_t_(ctx)
     place(ctx)
-    clear(J_(ctx))
+    clear_flat(J_(ctx))
     for i in range(Phi_t.shape[0]):
         Phi_t[i] = 0.0
     if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
@@ -111,8 +110,8 @@ def evaluate(ctx):
         run_part(ctx, AT_POSITIONS)
     move(ctx, v, zero_(ctx))
     clear_covectors(mk)
-    clear(M_(ctx))
-    mass_matrix(body, s, q, M_(ctx))
+    clear_flat(M_(ctx))
+    mass_matrix(body, s, q, square_(ctx), M_(ctx))
     for i in range(f.shape[0]):
         f[i] = 0.0
     body_forces(body, s, q, count_(ctx)[GRAVITY], f)
@@ -123,7 +122,7 @@ def evaluate(ctx):
     covectors(body, mk, s, False)
     marker_forces(body, q, f)
     if par_(ctx)[WK] != 0.0:
-        clear(K_(ctx))
+        clear_flat(K_(ctx))
         run_stage(ctx, STIFFNESS)
 
 
@@ -158,20 +157,8 @@ def keep_rates(mk, sc):
 def linearise(ctx):
     """Every first derivative of a step, by coordinates and directions."""
     body, mk, col, sc, s, q = body_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
-    clear(M_(ctx))
-    clear(C_(ctx))
-    clear(R_z_(ctx))
-    clear(Nv_z_(ctx))
-    clear(Na_z_(ctx))
-    clear(Phi_z_(ctx))
-    clear(Phid_z_(ctx))
-    clear(Phidd_z_(ctx))
-    clear(Phids_z_(ctx))
-    clear(J_(ctx))
-    clear(Phidd_v_(ctx))
-    clear(g_z_(ctx))
-    clear(g_v_(ctx))
-    clear(g_a_(ctx))
+    clear_flat(M_(ctx))
+    clear_products(ctx)
     clear_covectors(mk)
     place(ctx)
     for context in range(2):  # the residual at (q, v, a), then constraints and objectives at (q, vp, ap)
@@ -188,10 +175,10 @@ def linearise(ctx):
             run_part(ctx, INERTIA_PRODUCTS)
             run_stage(ctx, LINEAR_FORCES)
     run_stage(ctx, LINEAR_ROWS)
-    position_rows(level_(ctx), Phi_z_(ctx), Phid_z_(ctx), J_(ctx), Phidd_v_(ctx))
+    position_rows(level_(ctx), wide_(ctx), Phi_q_(ctx), Phid_q_(ctx), J_(ctx), Phidd_v_(ctx))
     run_stage(ctx, LINEAR_OBJECTIVES)
     covectors(body, mk, s, True)
-    curvature(body, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
+    curvature(body, square_(ctx), R_q_(ctx), Nv_q_(ctx), Na_q_(ctx))
     if ds_(ctx).shape[0] > 0:
         run_part(ctx, DIRECTION_PRODUCTS)
 
@@ -199,11 +186,11 @@ def linearise(ctx):
 @PARTS.part(INERTIA_PRODUCTS)
 @cfunction(what="the sensitivity kernels")
 def inertia_products(ctx):
-    """What the bodies give to M, R_z, C, Nv_z, Na_z."""
+    """What the bodies give to M, R_q, C, Nv_q, Na_q."""
     body, s, q, v, a, dv, da = body_(ctx), s_(ctx), q_(ctx), v_(ctx), a_(ctx), dv_(ctx), da_(ctx)
     fields(body, q, dv, da)
-    mass_matrix(body, s, q, M_(ctx))
-    inertia_derivatives(body, s, q, v, a, dv, da, R_z_(ctx), C_(ctx), Nv_z_(ctx), Na_z_(ctx))
+    mass_matrix(body, s, q, square_(ctx), M_(ctx))
+    inertia_derivatives(body, s, q, v, a, dv, da, square_(ctx), R_q_(ctx), C_(ctx), Nv_q_(ctx), Na_q_(ctx))
 
 
 @PARTS.part(DIRECTION_COLUMNS)
@@ -216,11 +203,11 @@ def columns_of_directions(ctx):
 @PARTS.part(DIRECTION_PRODUCTS)
 @cfunction(what="the sensitivity kernels")
 def products_of_directions(ctx):
-    """Columns of R_z, Nv_z, Na_z under every direction, beyond what elements gave."""
-    body, s, ds, q, R_z, Nv, Na = body_(ctx), s_(ctx), ds_(ctx), q_(ctx), R_z_(ctx), Nv_z_(ctx), Na_z_(ctx)
+    """R_s, Nv_s, Na_s of every direction, beyond what elements gave."""
+    body, s, ds, q, R, Nv, Na = body_(ctx), s_(ctx), ds_(ctx), q_(ctx), R_s_(ctx), Nv_s_(ctx), Na_s_(ctx)
     gravity = count_(ctx)[GRAVITY]
-    inertia_changes(body, s, ds, touch_(ctx), q, a_(ctx), dv_(ctx), da_(ctx), gravity, R_z, Nv, Na)
-    marker_changes(body, mk_(ctx), col_(ctx), ds, q, R_z, Nv, Na)
+    inertia_changes(body, s, ds, touch_(ctx), q, a_(ctx), dv_(ctx), da_(ctx), gravity, R, Nv, Na)
+    marker_changes(body, mk_(ctx), col_(ctx), ds, q, R, Nv, Na)
 
 
 @cfunction(what="the adjoint kernels")

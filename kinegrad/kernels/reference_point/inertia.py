@@ -4,7 +4,8 @@ With the second moments S = ½ tr(J) 1 - J about the centre, ∫ s sᵀ dm, the 
 """
 
 from kinegrad.kernels.jit import inlined, kernel
-from kinegrad.kernels.reference_point.forces import add_column, add_curvature, add_force, turning
+from kinegrad.kernels.pattern import place
+from kinegrad.kernels.reference_point.forces import add_column, add_curvature, add_direction, add_force, turning
 from kinegrad.kernels.reference_point.motion import change_of, parameters
 from kinegrad.kernels.reference_point.records import TURN
 from kinegrad.kernels.vec3 import axpy, dot, mat, mm, mul, sub, vec_at
@@ -19,24 +20,24 @@ def moments_at(s, J):
 
 
 @kernel
-def block(out, k, S, p, t, g):
+def block(pattern, out, k, S, p, t, g):
     """Add g Σ S_ab B(p, e_a)ᵀ B(t, e_b) at the Euler parameters of a body: with t = p its mass matrix (RFP-5)."""
-    zero, g0 = (0.0, 0.0, 0.0), 0.0 * g
-    add_column(out, k, k + TURN, zero, turning(mm(change_of(t, (g, g0, g0, g0)), S), p))
-    add_column(out, k, k + TURN + 1, zero, turning(mm(change_of(t, (g0, g, g0, g0)), S), p))
-    add_column(out, k, k + TURN + 2, zero, turning(mm(change_of(t, (g0, g0, g, g0)), S), p))
-    add_column(out, k, k + TURN + 3, zero, turning(mm(change_of(t, (g0, g0, g0, g)), S), p))
+    g0 = 0.0 * g
+    add_column(pattern, out, k, k + TURN, turning(mm(change_of(t, (g, g0, g0, g0)), S), p))
+    add_column(pattern, out, k, k + TURN + 1, turning(mm(change_of(t, (g0, g, g0, g0)), S), p))
+    add_column(pattern, out, k, k + TURN + 2, turning(mm(change_of(t, (g0, g0, g, g0)), S), p))
+    add_column(pattern, out, k, k + TURN + 3, turning(mm(change_of(t, (g0, g0, g0, g)), S), p))
 
 
 @kernel
-def mass_matrix(body, s, q, M):
+def mass_matrix(body, s, q, pattern, M):
     """M += that of every body."""
     for i in range(1, body.shape[0]):
         B = body[i]
         for k in range(B["k"], B["k"] + TURN):
-            M[k, k] += s[B["m"]]
+            M[place(pattern, k, k)] += s[B["m"]]
         p = parameters(q, B)
-        block(M, B["k"], moments_at(s, B["J"]), p, p, 1.0)
+        block(pattern, M, B["k"], moments_at(s, B["J"]), p, p, 1.0)
 
 
 @kernel
@@ -49,24 +50,24 @@ def body_forces(body, s, q, gravity, f):
 
 
 @kernel
-def inertia_derivatives(body, s, q, v, a, dv, da, R_z, C, Nv, Na):
-    """What the bodies give to R_z, C, Nv_z, Na_z at the coordinates (RFP-6)."""
+def inertia_derivatives(body, s, q, v, a, dv, da, pattern, R, C, Nv, Na):
+    """What the bodies give to R_q, C, Nv_q, Na_q (RFP-6)."""
     for i in range(1, body.shape[0]):
         B = body[i]
         k, S, p = B["k"], moments_at(s, B["J"]), parameters(q, B)
-        add_curvature(R_z, k, mm(mat(B["Adds"]), S))
-        block(R_z, k, S, p, parameters(a, B), 1.0)
-        block(C, k, S, p, parameters(v, B), 2.0)
-        add_curvature(Nv, k, mm(mat(B["W"]), S))
-        block(Nv, k, S, p, parameters(dv, B), 1.0)
-        add_curvature(Na, k, mm(mat(B["U"]), S))
-        block(Na, k, S, p, parameters(da, B), 1.0)
+        add_curvature(pattern, R, k, mm(mat(B["Adds"]), S))
+        block(pattern, R, k, S, p, parameters(a, B), 1.0)
+        block(pattern, C, k, S, p, parameters(v, B), 2.0)
+        add_curvature(pattern, Nv, k, mm(mat(B["W"]), S))
+        block(pattern, Nv, k, S, p, parameters(dv, B), 1.0)
+        add_curvature(pattern, Na, k, mm(mat(B["U"]), S))
+        block(pattern, Na, k, S, p, parameters(da, B), 1.0)
 
 
 @kernel
-def inertia_changes(body, s, ds, touch, q, a, dv, da, gravity, R_z, Nv, Na):
-    """Columns of directions: changes of mass, inertia and gravity (RFP-8)."""
-    n, g = q.shape[0], vec_at(s, gravity)
+def inertia_changes(body, s, ds, touch, q, a, dv, da, gravity, R, Nv, Na):
+    """R_s, Nv_s, Na_s: changes of mass, inertia and gravity (RFP-8)."""
+    g = vec_at(s, gravity)
     for j in range(ds.shape[0]):
         h = vec_at(ds[j], gravity)
         for i in range(1, body.shape[0]):
@@ -76,9 +77,9 @@ def inertia_changes(body, s, ds, touch, q, a, dv, da, gravity, R_z, Nv, Na):
             k, m, e, p = B["k"], s[B["m"]], ds[j, B["m"]], parameters(q, B)
             S = moments_at(ds[j], B["J"])
             F = axpy(e, sub(vec_at(a, k), g), mul(-m, h))
-            add_column(R_z, k, n + j, F, turning(mm(mat(B["Adds"]), S), p))
-            add_column(Nv, k, n + j, mul(e, vec_at(dv, k)), turning(mm(mat(B["W"]), S), p))
-            add_column(Na, k, n + j, mul(e, vec_at(da, k)), turning(mm(mat(B["U"]), S), p))
+            add_direction(R, k, j, F, turning(mm(mat(B["Adds"]), S), p))
+            add_direction(Nv, k, j, mul(e, vec_at(dv, k)), turning(mm(mat(B["W"]), S), p))
+            add_direction(Na, k, j, mul(e, vec_at(da, k)), turning(mm(mat(B["U"]), S), p))
 
 
 @kernel

@@ -5,7 +5,7 @@ x = r + A(p)(l - c) for points, A(p) l for unit vectors.  Columns are [1, B(p, l
 """
 
 from kinegrad.kernels.jit import inlined, kernel
-from kinegrad.kernels.reference_point.forces import add_column, add_curvature, add_force, dyad, turning
+from kinegrad.kernels.reference_point.forces import add_curvature, add_direction, add_force, dyad, turning
 from kinegrad.kernels.reference_point.motion import parameters
 from kinegrad.kernels.reference_point.records import TURN
 from kinegrad.kernels.vec3 import add, axpy, cross, dot, mat, mul, mv, put, sub, vec, vec_at
@@ -146,18 +146,18 @@ def marker_forces(body, q, f):
 
 
 @kernel
-def curvature(body, R_z, Nv, Na):
+def curvature(body, S, R, Nv, Na):
     """Add f·x_qq, fv·x_qq, fa·x_qq of all markers (RFP-4)."""
     for i in range(1, body.shape[0]):
         B = body[i]
-        add_curvature(R_z, B["k"], mat(B["F"][3:12]))
-        add_curvature(Nv, B["k"], mat(B["F1"][3:12]))
-        add_curvature(Na, B["k"], mat(B["F2"][3:12]))
+        add_curvature(S, R, B["k"], mat(B["F"][3:12]))
+        add_curvature(S, Nv, B["k"], mat(B["F1"][3:12]))
+        add_curvature(S, Na, B["k"], mat(B["F2"][3:12]))
 
 
 @kernel
-def marker_changes(body, mk, col, ds, q, R_z, Nv, Na):
-    """Columns of directions: the covectors of the markers on changed arms (RFP-7)."""
+def marker_changes(body, mk, col, ds, q, R, Nv, Na):
+    """R_s, Nv_s, Na_s: the covectors of the markers on changed arms (RFP-7)."""
     n, zero = q.shape[0], (0.0, 0.0, 0.0)
     for i in range(mk.shape[0]):
         m = mk[i]
@@ -165,8 +165,8 @@ def marker_changes(body, mk, col, ds, q, R_z, Nv, Na):
             B = body[m["node"]]
             p = parameters(q, B)
             for c in range(m["c1"], m["c2"]):
-                j = col[c]["k"]
-                l = local(m, ds[j - n])
-                add_column(R_z, B["k"], j, zero, turning(dyad(vec(m["f"]), l), p))
-                add_column(Nv, B["k"], j, zero, turning(dyad(vec(m["fv"]), l), p))
-                add_column(Na, B["k"], j, zero, turning(dyad(vec(m["fa"]), l), p))
+                j = col[c]["k"] - n
+                l = local(m, ds[j])
+                add_direction(R, B["k"], j, zero, turning(dyad(vec(m["f"]), l), p))
+                add_direction(Nv, B["k"], j, zero, turning(dyad(vec(m["fv"]), l), p))
+                add_direction(Na, B["k"], j, zero, turning(dyad(vec(m["fa"]), l), p))

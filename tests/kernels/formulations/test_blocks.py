@@ -3,44 +3,33 @@
 import numpy as np
 import pytest
 from helpers import assert_close, complex_step
-from products_by_complex_step import uncompiled
 
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
-    columns4,
-    minus4,
     objective_rows4,
-    plus_transposed4,
     quadrature,
-    right4,
     shift4,
 )
 from kinegrad.kernels.jit import entry
-from kinegrad.kernels.linalg import put4
 
-ROWS, N = 5, 3
+N = 3
 DIRECTIONS = [5, 6, 7, 8]  # the second block has one to four of them
 
 
 @entry
-def products4(A, rows, n, k, f, X, Y, right, less, shifted, transposed, taken):
-    right4(A, rows, n, k, X, f, right)
-    minus4(A, rows, n, f, X, less)
-    shift4(n, f, X, shifted)
-    plus_transposed4(A, rows, n, f, Y, transposed)
-    for r in range(rows):
-        put4(taken, r, columns4(A, r, k))
+def shifted4(n, f, X, out):
+    shift4(n, f, X, out)
     return 0
 
 
 @entry
-def objectives4(g_z, g_v, g_a, k, Q, V, A, weights, p, grad, first, used, Qo, Vo, Ao):
-    objective_rows4(g_z.shape[0], Q.shape[0], k, g_z, g_v, g_a, Q, V, A, weights, p, grad)
+def objectives4(g_q, g_s, g_v, g_a, k, Q, V, A, weights, p, grad, first, used, Qo, Vo, Ao):
+    objective_rows4(g_q.shape[0], Q.shape[0], k, g_q, g_s, g_v, g_a, Q, V, A, weights, p, grad)
     clear4(Qo)
     clear4(Vo)
     clear4(Ao)
-    add_objectives4(first, used, Q.shape[0], g_z, g_v, g_a, weights, Qo, Vo, Ao)
+    add_objectives4(first, used, Q.shape[0], g_q, g_v, g_a, weights, Qo, Vo, Ao)
     return 0
 
 
@@ -55,34 +44,26 @@ def columns(A, k):
     return np.hstack([A, np.zeros((len(A), 4))])[:, k : k + 4]
 
 
-@pytest.mark.parametrize("p", DIRECTIONS)
-@pytest.mark.parametrize("block", [0, 1])
-def test_products(rng, block, p):
-    A, X, Y = rng.normal(size=(ROWS, N + p)), rng.normal(size=(N, 4)), rng.normal(size=(ROWS, 4))
-    start = [rng.normal(size=(size, 4)) for size in (ROWS, ROWS, N, N, ROWS)]
-    right, less, shifted, transposed, taken = (x.copy() for x in start)
-    k, f = N + 4 * block, 0.7
-    products4(A, ROWS, N, k, f, X, Y, right, less, shifted, transposed, taken)
-    assert_close(taken, columns(A, k), 0.0)
-    assert_close(right, -f * (A[:, :N] @ X + columns(A, k)), 1e-14)
-    assert_close(less, start[1] - f * A[:, :N] @ X, 1e-14)
-    assert_close(shifted, start[2] + f * X, 1e-14)
-    assert_close(transposed, start[3] + f * A[:, :N].T @ Y, 1e-14)
+def test_shift(rng):
+    X, out = rng.normal(size=(2, N, 4))
+    before = out.copy()
+    shifted4(N, 0.7, X, out)
+    assert_close(out, before + 0.7 * X, 1e-15)
 
 
 @pytest.mark.parametrize("p", DIRECTIONS)
 def test_objectives_and_their_transpose(rng, p):
     """weight (g_q q' + g_v v' + g_a a' + g_s) of four directions; derivatives of four objectives by q, v, a."""
     no, block = 6, 1
-    g_z, g_v, g_a = rng.normal(size=(no, N + p)), rng.normal(size=(no, N)), rng.normal(size=(no, N))
+    (g_q, g_v, g_a), g_s = rng.normal(size=(3, no, N)), rng.normal(size=(no, p))
     Q, V, A, weights = *rng.normal(size=(3, N, 4)), rng.normal(size=no)
     grad, back = rng.normal(size=(no, p)), np.ones((3, N, 4))
     before = grad.copy()
-    objectives4(g_z, g_v, g_a, N + 4 * block, Q, V, A, weights, p, grad, 4, 2, *back)
-    change = weights[:, None] * (g_z[:, :N] @ Q + g_v @ V + g_a @ A + columns(g_z, N + 4 * block))
+    objectives4(g_q, g_s, g_v, g_a, 4 * block, Q, V, A, weights, p, grad, 4, 2, *back)
+    change = weights[:, None] * (g_q @ Q + g_v @ V + g_a @ A + columns(g_s, 4 * block))
     before[:, 4 * block :] += change[:, : p - 4 * block]
     assert_close(grad, before, 1e-14)
-    for found, g in zip(back, (g_z[:, :N], g_v, g_a), strict=True):
+    for found, g in zip(back, (g_q, g_v, g_a), strict=True):
         assert_close(found[:, :2], (weights[:, None] * g)[4:6].T, 1e-14)
         assert not found[:, 2:].any()
 
@@ -102,12 +83,3 @@ def test_quadrature(after):
         weights = np.full(2, np.nan)
         weights_at(hs, step, after, final, weights)
         assert_close(weights, [expected[step], float(step == len(hs) and after == 0.0)], 1e-15)
-
-
-@uncompiled
-def test_complex_numbers_pass(rng):
-    """The product with a complex matrix has the derivative of the product."""
-    A, dA, X = rng.normal(size=(ROWS, N + 4)), rng.normal(size=(ROWS, N + 4)), rng.normal(size=(N, 4)) + 0j
-    out = np.zeros((ROWS, 4), complex)
-    right4(A + 1e-30j * dA, ROWS, N, N, X, 1.0, out)
-    assert_close(out.imag / 1e-30, -(dA[:, :N] @ X.real + columns(dA, N)), 1e-14)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinegrad.kernels.formulations.independent_rows import choose_rows
+from kinegrad.kernels.formulations.independent_rows import take_rows
 from kinegrad.kernels.jit import JIT, entry
 
 NUMBERS = ["f8"] if JIT else ["f8", "c16"]
@@ -11,7 +11,7 @@ NUMBERS = ["f8"] if JIT else ["f8", "c16"]
 
 @entry
 def _choose(J, m, n, rank, rows, columns, B, ease):
-    choose_rows(J, m, n, rank, rows, columns, B, ease)
+    take_rows(J, m, n, rank, rows, columns, B, ease)
     return 0
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 from helpers import assert_close
 
-from kinegrad.kernels.reference_point.forces import K_of, add_column, add_curvature, add_force, dyad, turning
+from kinegrad.kernels.pattern import dense
+from kinegrad.kernels.reference_point.forces import K_of, add_curvature, add_direction, add_force, dyad, turning
 from kinegrad.kernels.rotations import B_of
 from kinegrad.kernels.rotations import K_of as K_of_vectors
 
@@ -28,8 +29,8 @@ def test_it_is_linear_and_symmetric():
 
 def test_where_they_are_added():
     out, column, vector = np.zeros((9, 9)), np.zeros((9, 2)), np.zeros(9)
-    add_curvature(out, 1, dyad(f, l))
-    add_column(column, 1, 1, f, p)
+    add_curvature(dense(9, 9), out.reshape(-1), 1, dyad(f, l))
+    add_direction(column, 1, 1, f, p)
     add_force(vector, 1, f, p)
     assert_close(out[4:8, 4:8], K_of(dyad(f, l)))
     assert np.count_nonzero(out) == 16

@@ -106,7 +106,7 @@ def test_forces_and_curvature_of_covectors(case):
         ]  # fmt: skip
     assert_close(out.real, expected, 1e-12)
     found = np.zeros((3, n, n), complex)
-    curvature(work["body"], *found)
+    curvature(work["body"], work["square"], *found.reshape(3, -1))
     for which in range(3):
         expected = np.array([force(q + H * 1j * e, which)[0].imag / H for e in np.eye(n)]).T
         assert_close(found[which].real, expected, 1e-12)
