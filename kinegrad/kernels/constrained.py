@@ -245,7 +245,7 @@ def enough_for(square, T):
     return ENOUGH_OF_DERIVATIVES if high < ALIKE * low else ALL_DIGITS
 
 
-@kernel
+@inlined
 def plus_weighed_rows4(P, B, m, D, Z, Y, again, W):
     """W += Bᵀ(D Z), less Bᵀ Y if this is another round, for four columns."""
     for l in range(m):

@@ -37,7 +37,7 @@ from kinegrad.kernels.formulations.runge_kutta import (
     seed4,
     stage_weights,
 )
-from kinegrad.kernels.jit import entry, kernel
+from kinegrad.kernels.jit import entry, inlined, kernel
 from kinegrad.kernels.linalg import axpy4, get4, put4
 from kinegrad.kernels.pattern import end_of
 from kinegrad.kernels.products import (
@@ -94,27 +94,26 @@ def stabilised_rows(ctx, m, b, gh, opts):
     Phi_q, Phid_q, Phidd_q, Phidd_v, J = Phi_q_(ctx), Phid_q_(ctx), Phidd_q_(ctx), Phidd_v_(ctx), J_(ctx)
     Phi_s, Phid_s, Phidd_s = Phi_s_(ctx), Phid_s_(ctx), Phidd_s_(ctx)
     E_q, E_s, E_v, E_a = E_q_(ctx), E_s_(ctx), E_v_(ctx), E_a_(ctx)
+    damping, stiffness = opts[DAMPING], opts[STIFFNESS]
     for i in range(end_of(wide_(ctx), m)):
-        E_q[i] = Phidd_q[i] + opts[DAMPING] * Phid_q[i] + opts[STIFFNESS] * Phi_q[i]
-        E_v[i] = Phidd_v[i] + opts[DAMPING] * J[i]
+        E_q[i] = Phidd_q[i] + damping * Phid_q[i] + stiffness * Phi_q[i]
+        E_v[i] = Phidd_v[i] + damping * J[i]
         E_a[i] = J[i] + gh * E_v[i] + b * E_q[i]
     for l in range(m):
         for p in range(E_s.shape[1]):
-            E_s[l, p] = Phidd_s[l, p] + opts[DAMPING] * Phid_s[l, p] + opts[STIFFNESS] * Phi_s[l, p]
+            E_s[l, p] = Phidd_s[l, p] + damping * Phid_s[l, p] + stiffness * Phi_s[l, p]
 
 
-@kernel
+@inlined
 def solve_stage4(fn, ctx, m, eps, transposed):
     """U4, B4 with [T Phi_qᵀ; G -ε] [U4; B4] = [r1; r2] for four columns, or with the transpose."""
     if len(fn) > SOLVE:
         call(fn[SOLVE], ctx)  # a symmetric matrix
-        return
-    T, J, G, F, pat = T_(ctx), J_(ctx), E_a_(ctx), tangent_factors(ctx), (square_(ctx), wide_(ctx))
-    r1, r2, U, B, w, z, D = r1_(ctx), r2_(ctx), U4_(ctx), B4_(ctx), w4_(ctx), z4_(ctx), D_(ctx)
-    if transposed:
-        rounds4(pat, T, G, J, m, eps, D, F, True, ALL_DIGITS, r1, r2, U, B, w, z)
     else:
-        rounds4(pat, T, J, G, m, eps, D, F, False, ALL_DIGITS, r1, r2, U, B, w, z)
+        T, J, G, F, pat = T_(ctx), J_(ctx), E_a_(ctx), tangent_factors(ctx), (square_(ctx), wide_(ctx))
+        r1, r2, U, B, w, z, D = r1_(ctx), r2_(ctx), U4_(ctx), B4_(ctx), w4_(ctx), z4_(ctx), D_(ctx)
+        left, right = (G, J) if transposed else (J, G)
+        rounds4(pat, T, left, right, m, eps, D, F, transposed, ALL_DIGITS, r1, r2, U, B, w, z)
 
 
 @kernel

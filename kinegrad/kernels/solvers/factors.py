@@ -4,7 +4,7 @@
 pivots).  Formulations make them by `symmetric_factors` and `general_factors` and hand them on; they never look inside.
 """
 
-from kinegrad.kernels.jit import inlined, kernel
+from kinegrad.kernels.jit import inlined
 from kinegrad.kernels.linalg import ldlt, ldlt_solve, lu, lu_solve4, lu_solve_transposed4
 from kinegrad.kernels.products import PRODUCTS
 from kinegrad.kernels.solvers.dense import augment, augment_lower
@@ -30,7 +30,7 @@ def mass_factors(ctx):
     return square_(ctx), M_lu_(ctx), M_pivots_(ctx)
 
 
-@kernel
+@inlined
 def factor(F, T, J, m, D):
     """Status; F = the factors of T + JᵀDJ, T being symmetric and given by its lower triangle."""
     P, A, d = F
@@ -38,14 +38,14 @@ def factor(F, T, J, m, D):
     return ldlt(A, d)
 
 
-@kernel
+@inlined
 def solve(F, x):
     """x = (T + JᵀDJ)⁻¹ x with the factors of `factor`."""
     P, A, d = F
     ldlt_solve(A, d, x)
 
 
-@kernel
+@inlined
 def factor_general(F, T, J, G, m, D):
     """Status; F = the factors of T + JᵀDG."""
     P, A, pivots = F
@@ -53,7 +53,7 @@ def factor_general(F, T, J, G, m, D):
     return lu(A, pivots)
 
 
-@kernel
+@inlined
 def solve4(F, transposed, X):
     """X = (T + JᵀDG)⁻¹ X, or with the transpose, for four columns, with the factors of `factor_general`."""
     P, A, pivots = F

@@ -3,7 +3,7 @@
 `rows` is how many rows take part.  Dense matrices have loops of their own: those of small mechanisms are short.
 """
 
-from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.jit import inlined, kernel
 from kinegrad.kernels.lanes import load4, of4
 from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
 from kinegrad.kernels.pattern import COLUMNS, DENSE, OF_ROW, PLACES, ROWS, RUNS, place
@@ -127,13 +127,8 @@ def columns4(A, r, k):
 
 
 @kernel
-def row_times4(P, A, i, X, b):
-    """A_i X + b."""
-    if P[DENSE]:
-        n = P[COLUMNS]
-        for j in range(n):
-            b = axpy4(A[i * n + j], get4(X, j), b)
-        return b
+def runs_times4(P, A, i, X, b):
+    """A_i X + b, by the runs of the row."""
     p = P[P[PLACES] + i]
     for k in range(P[P[OF_ROW] + 2 * i], P[P[OF_ROW] + 2 * i + 1]):
         first = P[P[RUNS] + 3 * k]
@@ -144,19 +139,37 @@ def row_times4(P, A, i, X, b):
 
 
 @kernel
-def plus_row4(P, A, i, t, X):
-    """X += A_iᵀ t, t being four numbers."""
-    if P[DENSE]:
-        n = P[COLUMNS]
-        for j in range(n):
-            put4(X, j, axpy4(A[i * n + j], t, get4(X, j)))
-        return
+def plus_runs4(P, A, i, t, X):
+    """X += A_iᵀ t, by the runs of the row."""
     p = P[P[PLACES] + i]
     for k in range(P[P[OF_ROW] + 2 * i], P[P[OF_ROW] + 2 * i + 1]):
         first = P[P[RUNS] + 3 * k]
         for j in range(first, first + P[P[RUNS] + 3 * k + 1]):
             put4(X, j, axpy4(A[p], t, get4(X, j)))
             p += 1
+
+
+@inlined
+def row_times4(P, A, i, X, b):
+    """A_i X + b."""
+    if P[DENSE]:
+        n = P[COLUMNS]
+        for j in range(n):
+            b = axpy4(A[i * n + j], get4(X, j), b)
+    else:
+        b = runs_times4(P, A, i, X, b)
+    return b
+
+
+@inlined
+def plus_row4(P, A, i, t, X):
+    """X += A_iᵀ t, t being four numbers."""
+    if P[DENSE]:
+        n = P[COLUMNS]
+        for j in range(n):
+            put4(X, j, axpy4(A[i * n + j], t, get4(X, j)))
+    else:
+        plus_runs4(P, A, i, t, X)
 
 
 @kernel
@@ -166,14 +179,14 @@ def right4(P, A, B, rows, k, X, f, out):
         put4(out, i, mul4(-f, row_times4(P, A, i, X, columns4(B, i, k))))
 
 
-@kernel
+@inlined
 def minus4(P, A, rows, X, out):
     """out -= A X."""
     for i in range(rows):
         put4(out, i, mul4(-1.0, row_times4(P, A, i, X, mul4(-1.0, get4(out, i)))))
 
 
-@kernel
+@inlined
 def minus_transposed4(P, A, rows, f, Y, X):
     """X -= f Aᵀ Y."""
     for i in range(rows):

@@ -76,8 +76,9 @@ def test_forces_and_curvature(case, rng):
     for name, values in zip(("f", "fv", "fa"), covectors, strict=True):
         work["mk"][name] = 0.0
         work["mk"][name][at] = values
-    found = np.zeros((3, n, n), complex)
-    curvature(work["node"], work["coord"], work["mk"], q, *found)
+    found = np.zeros((3, n * n), complex)
+    curvature(work["node"], work["coord"], work["mk"], q, work["square"], *found)
+    found = found.reshape(3, n, n)
     for k, values in enumerate(covectors):
         by = []
         for e in np.eye(n):
