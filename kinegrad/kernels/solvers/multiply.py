@@ -182,12 +182,25 @@ def right4(P, A, B, rows, k, X, f, out):
 @inlined
 def minus4(P, A, rows, X, out):
     """out -= A X."""
+    dense, n = P[DENSE], P[COLUMNS]
     for i in range(rows):
-        put4(out, i, mul4(-1.0, row_times4(P, A, i, X, mul4(-1.0, get4(out, i)))))
+        b = mul4(-1.0, get4(out, i))
+        if dense:
+            for j in range(n):
+                b = axpy4(A[i * n + j], get4(X, j), b)
+        else:
+            b = runs_times4(P, A, i, X, b)
+        put4(out, i, mul4(-1.0, b))
 
 
 @inlined
 def minus_transposed4(P, A, rows, f, Y, X):
     """X -= f Aᵀ Y."""
+    dense, n = P[DENSE], P[COLUMNS]
     for i in range(rows):
-        plus_row4(P, A, i, mul4(-f, get4(Y, i)), X)
+        t = mul4(-f, get4(Y, i))
+        if dense:
+            for j in range(n):
+                put4(X, j, axpy4(A[i * n + j], t, get4(X, j)))
+        else:
+            plus_runs4(P, A, i, t, X)
