@@ -180,6 +180,9 @@ class Motion:
     @cached_property
     def lam(self) -> np.ndarray:
         """(k, m) multipliers of the constraint rows; of least norm where rows are redundant."""
+        why = getattr(self.scheme, "without_multipliers", "")
+        if why:
+            raise KinegradError(why)
         return least_norm(self.system, self.s, self.t, self.q, self._states["lam"])
 
     @property
@@ -299,6 +302,29 @@ class Motion:
         return self._reactions_of(slice(-1, None))
 
     # --- what is done with it ---
+
+    @without_warnings
+    def in_coordinates(self, kind: str | System | None = None, **options) -> Motion:
+        """The same motion in other coordinates: q, qd and qdd of another set, or of this one cut elsewhere.
+
+        What is converted is the motion of the bodies, exact to rounding.  Angles keep their turns, and Euler parameters the
+        sign nearest to the state before.  Multipliers do not convert (`lam` says so); `reactions` gives forces and moments in
+        every set.
+
+        Parameters
+        ----------
+        kind : str or System, optional
+            The set, with `options` such as `cut` as `kinegrad.lower` takes them, or a system of the same model.
+        """
+        from kinegrad.coordinates.sets import lower
+        from kinegrad.given import converted
+
+        if isinstance(kind, System):
+            if options:
+                raise KinegradError(f"A system has its options already; leave {', '.join(options)} out.")
+            return converted(self, kind)
+        system = lower(self.system.model, self.system.kind if kind is None else kind, **options)
+        return converted(self, system.with_parameters(self.system.rho))
 
     def save(self, path: str | Path, *, reactions: bool = False) -> Path:
         """Where the motion was written, on request with reactions: HDF5 in netCDF-4 layout, for `kinegrad.load` and xarray."""
