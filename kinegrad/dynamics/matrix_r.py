@@ -67,8 +67,9 @@ class MatrixR(Formulation):
 
     def begin(self, work):
         number, measured = work["q"].dtype, work["J"] @ work["a"] + work["c"]
-        self.z = np.array([work["s"][f.position] for f in self.free], number)
-        self.zd = np.array([work["s"][f.velocity] for f in self.free], number)
+        rates = work["J"] @ work["v"] + work["Phi_t"]
+        self.z = np.array([work["Phi"][f.row] for f in self.free], number)
+        self.zd = np.array([rates[f.row] for f in self.free], number)
         self.zdd = np.array([measured[f.row] for f in self.free], number)
         coordinates = [self.system.coordinate_of(f) for f in self.free]
         measured = [-1 if k is None else k for k in coordinates]
@@ -249,31 +250,23 @@ class MatrixR(Formulation):
         rows = np.array([f.row for f in self.free], np.int64)
         Phidd, Phid, J = work["Phidd_z"][rows], work["Phid_z"][rows], work["Phi_z"][rows]
         zdd = Phidd[:, :n] @ q + 2.0 * Phid[:, :n] @ v + J[:, :n] @ a + Phidd[:, n:]
-        z = work["ds"].T[self._slots("position")]
-        zd = work["ds"].T[self._slots("velocity")]
+        z = J[:, :n] @ q + J[:, n:]
+        zd = Phid[:, :n] @ q + J[:, :n] @ v + Phid[:, n:]
         return z, zd, zdd
-
-    def _slots(self, which: str) -> np.ndarray:
-        return np.array([getattr(f, which) for f in self.free], np.int64)
 
     def start_adjoint(self, work, Z, Zd, A):
         n, m, columns = self.system.n, self.system.m, Z.shape[1]
         if self.integrator.explicit:
             A = np.zeros_like(A)
-        extra = np.zeros((m + len(self.system.freedoms), columns))
+        extra = np.zeros((3, m + len(self.system.freedoms), columns))
         if (self.chosen >= 0).all():
             out = np.zeros((3, n, columns))
             out[:, self.chosen] = Z, Zd, A
             return *out, extra
         rows = np.array([f.row for f in self.free], np.int64)
-        for o in range(columns):
-            for k, f in enumerate(self.free):
-                work["psi_s"][o, f.position] += Z[k, o]
-                work["psi_s"][o, f.velocity] += Zd[k, o]
-        Q = work["Phidd_z"][rows, :n].T @ A
-        V = 2.0 * work["Phid_z"][rows, :n].T @ A
-        extra[rows] = A
-        return Q, V, work["Phi_z"][rows, :n].T @ A, extra
+        Phidd, Phid, J = (work[name][rows, :n].T for name in ("Phidd_z", "Phid_z", "Phi_z"))
+        extra[:, rows] = Z, Zd, A
+        return J @ Z + Phid @ Zd + Phidd @ A, J @ Zd + 2.0 * Phid @ A, J @ A, extra
 
 
 def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:
