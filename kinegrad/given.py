@@ -76,7 +76,7 @@ def given_motion(
     hs = np.diff(t)
     return Motion(
         system=system, formulation=None, integrator=None, scheme=scheme or GivenStates(system), t=t,
-        traj=np.hstack(states), ts=t, hs=hs, stride=1,
-        iterations=np.zeros(len(hs), np.int64) if iterations is None else iterations, flags=np.zeros(len(hs), np.int64), objectives=objectives or {}, cpu_s=cpu_s, status=0, s=s,
-        step=float(hs[0]) if len(hs) else 0.0, t_end=float(t[-1]), work=work,
+        traj=np.hstack(states), ts=t, hs=hs, stride=1, flags=np.zeros(len(hs), np.int64),
+        iterations=np.zeros(len(hs), np.int64) if iterations is None else iterations, objectives=objectives or {},
+        cpu_s=cpu_s, status=0, s=s, step=float(hs[0]) if len(hs) else 0.0, t_end=float(t[-1]), work=work,
     )  # fmt: skip

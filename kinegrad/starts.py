@@ -183,13 +183,11 @@ class State:
                 if one.get(name) != other.get(name):
                     who = "has no" if name not in one else "has a" if name not in other else "has another"
                     raise KinegradError(
-                        f"{self.source} is of another model: it {who} {what} {name!r}{INSTEAD[who]}; start from a motion of this "
-                        "model."
+                        f"{self.source} is of another model: it {who} {what} {name!r}{INSTEAD[who]}; start from a motion of "
+                        "this model."
                     )
         if list(self.system.model.bodies) != list(system.model.bodies):
-            raise KinegradError(
-                f"{self.source} is of another model: its bodies are in another order; start from this model."
-            )
+            raise KinegradError(f"{self.source} is of another model: its bodies are in another order; take this model.")
 
     def _refuse_elsewhere(self, system: System, work: Workspace, rows: dict) -> None:
         """Raises when a row of constraints moves in time, so that it is elsewhere when the clock is set to 0."""

@@ -214,7 +214,7 @@ def balance(
     max_iterations: int = MAX_ITERATIONS,
     guess: np.ndarray | None = None,
 ) -> Balance:
-    """The equilibrium that an overdamped motion from the assembled position, or from `guess`, leads to; drivers are held at t."""
+    """The equilibrium that an overdamped motion from the assembled position, or from `guess`, leads to, with drivers at t."""
     refuse_states(system, "an equilibrium")
     refuse_velocity_rows(system, "An equilibrium", "simulate the model")
     work["par"][:] = 0.0
