@@ -12,7 +12,7 @@ Floating FloatingStart Force FrameMarker Freedom GeneralizedAlpha Gradient Gradi
 Inverse IterationWarning KinegradError Linear Link MatrixR Mobility Model ModelError ModelWarning Motion Newmark Objective
 Parallel Penalty Planar PointInPlane PointMarker PointMass PointOnLine Pose PositionRow Prismatic Problem Reactions
 Recursive Revolute RungeKutta4 RungeKutta54 SameDirection Screw Simulation SimulationError Spherical SphericalStart Spline
-Spring Stepper StepperState Torque UnusedOptionWarning VectorMarker VelocityRow __version__ assemble box compare cylinder
+Spring State Stepper StepperState Torque UnusedOptionWarning VectorMarker VelocityRow __version__ assemble box compare cylinder
 drive equilibrium gradient inverse joint law load lower mobility
 reference_point rod rotations simulate sphere
 """
