@@ -68,7 +68,8 @@ def _write_dimensions(layout: Layout, motion: Motion) -> None:
     layout.dimension("objective", list(motion.objectives), "names of the objectives")
     layout.dimension("parameter", system.parameters.independent, "names of the independent parameters")
     layout.dimension("slot", system.slots.names, "names of the numbers that the equations read")
-    layout.dimension("freedom", [f.name for f in system.freedoms], "names of the degrees of freedom")
+    if isinstance(motion.start, FromState):
+        layout.dimension("freedom", [f.name for f in system.freedoms], "names of the degrees of freedom")
     layout.dimension("state", range(motion.traj.shape[1]), "entries of the state that the scheme keeps")
 
 
