@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.coordinates.coordinate_set import RADIAN
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 
@@ -26,7 +27,11 @@ class Conversion:
         refuse_other_bodies(source, target)
         self.source, self.target = source, target
         self._from, self._to = source.workspace(s=s), target.workspace(s=target_s)
-        self._same = [(source.number_of[name], k) for name, k in target.number_of.items() if name in source.number_of]
+        self._same = [
+            (source.number_of[name], k)
+            for k, name in enumerate(target.coordinates)
+            if name in source.number_of and (name.unit == RADIAN or source.kind == target.kind)
+        ]
         self._near = np.array([(hints or {}).get(name, 0.0) for name in target.coordinates])
         self._before: tuple[float, np.ndarray, np.ndarray] | None = None
 

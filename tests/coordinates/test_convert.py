@@ -123,6 +123,22 @@ def test_all_joints_and_euler_parameters():
     assert np.abs(norms).max() < 1e-10
 
 
+def test_the_reference_point_set_and_back(four_bar):
+    """Angles with all turns from own coordinates, spins from Euler parameters; rows hold there to rounding."""
+    spatial = kg.simulate(kg.joint(kg.Model.from_yaml_text(SPATIAL)), EXACT, "rk4")
+    for motion, cut in ((four_bar, "JA"), (spatial, None)):
+        there = motion.in_coordinates("reference-point")
+        largest = np.maximum(1.0, np.abs(there.qdd).max())
+        assert (there.constraint_violation.max(axis=0) <= np.array([1e-14, 1e-13, 2e-14]) * largest).all()
+        markers_alike(there, motion, 1e-12)
+        same(there.in_coordinates(motion.system), motion, 1e-12)
+        four = there.system.alike
+        assert (np.abs(np.diff(there.q[:, four], axis=0)) < 0.2).all()  # no sign is changed on the way
+        if cut:
+            via = there.in_coordinates("joint", cut=[cut])
+            same(via.in_coordinates(motion.system), motion, 1e-12)
+
+
 def test_actuators_and_another_set(monkeypatch):
     register(monkeypatch)
     model = kg.Model.from_yaml_text(CARRIAGES)
