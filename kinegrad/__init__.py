@@ -33,6 +33,7 @@ _PUBLIC = {
     **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive"), "model.simulation"),
     **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
     "Motion": "motion",
+    "State": "starts",
     "load": "results",
     **dict.fromkeys(("compare", "Comparison", "ComparisonRow"), "studies.compare"),
     # derivatives

@@ -17,6 +17,7 @@ from kinegrad.kinematics.multipliers import least_norm
 from kinegrad.memory import require
 from kinegrad.quiet import without_warnings
 from kinegrad.recipes import sealed
+from kinegrad.starts import Assembled, Start, State
 
 BLOCK = 4096  # states that are looked at together
 
@@ -125,6 +126,8 @@ class Motion:
         0, or why the run stopped early (`kinegrad.kernels.status`).
     cpu_s : float
         Processor time of the time loop.
+    start : Start
+        Where it started, and what of that moves with the parameters.
     """
 
     system: System
@@ -147,6 +150,7 @@ class Motion:
     work: np.ndarray | None = None
     follows: dict | None = None
     extra: dict = field(default_factory=dict)
+    start: Start = field(default_factory=Assembled)
 
     def __reduce__(self):
         """A recipe: the system, what the scheme found at the start, and all arrays."""
@@ -180,6 +184,9 @@ class Motion:
     @cached_property
     def lam(self) -> np.ndarray:
         """(k, m) multipliers of the constraint rows; of least norm where rows are redundant."""
+        why = getattr(self.scheme, "without_multipliers", "")
+        if why:
+            raise KinegradError(why)
         return least_norm(self.system, self.s, self.t, self.q, self._states["lam"])
 
     @property
@@ -299,6 +306,53 @@ class Motion:
         return self._reactions_of(slice(-1, None))
 
     # --- what is done with it ---
+
+    def state(self, t: float | None = None) -> State:
+        """The state at time `t`, from which another motion can start (``start=`` of `simulate`); the last one by default."""
+        k = len(self.t) - 1
+        if t is not None:
+            if not self.t[0] <= t <= self.t[-1] * (1.0 + 1e-12):
+                raise KinegradError(
+                    f"The motion has no state at t = {t:g} s; it goes from {self.t[0]:g} s to {self.t[-1]:g} s."
+                )
+            k = int(np.abs(self.t - t).argmin())
+            if abs(self.t[k] - t) > 1e-9 * max(1.0, abs(t)):
+                raise KinegradError(
+                    f"The motion has no state at t = {t:g} s; the nearest one that was kept is at {self.t[k]:.9g} s."
+                )
+        q, qd = self.q[k], self.qd[k]
+        if not (np.isfinite(q).all() and np.isfinite(qd).all()):
+            raise KinegradError(
+                f"The state at t = {self.t[k]:g} s has numbers that are not finite; take an earlier one."
+            )
+        return State(self.system, self.s, float(self.t[k]), q.copy(), qd.copy(), self.extra.get("source", "The motion"))
+
+    def as_start(self, system: System):
+        """The last state as the start of a motion of `system`."""
+        return self.state().as_start(system)
+
+    @without_warnings
+    def in_coordinates(self, kind: str | System | None = None, **options) -> Motion:
+        """The same motion in other coordinates: q, qd and qdd of another set, or of this one cut elsewhere.
+
+        What is converted is the motion of the bodies, exact to rounding.  Angles keep their turns, and Euler parameters the
+        sign nearest to the state before.  Multipliers do not convert (`lam` says so); `reactions` gives forces and moments in
+        every set.
+
+        Parameters
+        ----------
+        kind : str or System, optional
+            The set, with `options` such as `cut` as `kinegrad.lower` takes them, or a system of the same model.
+        """
+        from kinegrad.coordinates.sets import lower
+        from kinegrad.given import converted
+
+        if isinstance(kind, System):
+            if options:
+                raise KinegradError(f"A system has its options already; leave {', '.join(options)} out.")
+            return converted(self, kind)
+        system = lower(self.system.model, self.system.kind if kind is None else kind, **options)
+        return converted(self, system.with_parameters(self.system.rho))
 
     def save(self, path: str | Path, *, reactions: bool = False) -> Path:
         """Where the motion was written, on request with reactions: HDF5 in netCDF-4 layout, for `kinegrad.load` and xarray."""

@@ -21,6 +21,7 @@ from kinegrad.hdf5_probe import comes_to_an_end
 from kinegrad.hdf5_writing import Layout, new_file
 from kinegrad.motion import Motion
 from kinegrad.results_reading import DRIVERS, FORMAT, fingerprint, read
+from kinegrad.starts import FromState
 
 # --- saving ---
 
@@ -28,7 +29,9 @@ from kinegrad.results_reading import DRIVERS, FORMAT, fingerprint, read
 def save(motion: Motion, path: str | Path, reactions: bool = False) -> Path:
     """Where `motion` was written; a file that was there is replaced, and only by a complete one."""
     if motion.formulation is None and not motion.is_driven:
-        raise KinegradError("A motion that was given by arrays is not saved; simulate or drive the model.")
+        raise KinegradError(
+            "A motion that was given by arrays or converted is not saved; save the one it came from, or simulate the model."
+        )
     path = check_writable(path)
     with complete(path) as part:
         _write(motion, part, reactions)
@@ -65,6 +68,8 @@ def _write_dimensions(layout: Layout, motion: Motion) -> None:
     layout.dimension("objective", list(motion.objectives), "names of the objectives")
     layout.dimension("parameter", system.parameters.independent, "names of the independent parameters")
     layout.dimension("slot", system.slots.names, "names of the numbers that the equations read")
+    if isinstance(motion.start, FromState):
+        layout.dimension("freedom", [f.name for f in system.freedoms], "names of the degrees of freedom")
     layout.dimension("state", range(motion.traj.shape[1]), "entries of the state that the scheme keeps")
 
 
@@ -107,6 +112,10 @@ def _write_values(layout: Layout, motion: Motion) -> None:
     layout.variable("objective_value", ("objective",), values, "", "values of the objectives")
     layout.variable("parameter_value", ("parameter",), system.rho, "SI", "values of the independent parameters")
     layout.variable("slot_value", ("slot",), motion.s, "SI", "numbers that the equations read")
+    if isinstance(motion.start, FromState):
+        text = "degrees of freedom at the start, which came from another motion"
+        layout.variable("start_position", ("freedom",), motion.start.position, "SI", text)
+        layout.variable("start_velocity", ("freedom",), motion.start.velocity, "SI", f"rates of {text}")
     if motion.stride == 1:
         layout.variable("step_size", (steps,), motion.hs, "s", "step sizes")
     layout.variable("iterations", (steps,), motion.iterations, "1", "Newton iterations of each step or interval")
@@ -125,6 +134,7 @@ def _attributes(motion: Motion) -> dict:
         **_choices(motion),
         "options": json.dumps(motion.scheme.options),
         "fingerprint": fingerprint(system),
+        "start": motion.start.name,
         "step": motion.step,
         "t_end": motion.t_end,
         "stride": motion.stride,

@@ -13,9 +13,10 @@ from kinegrad.errors import KinegradError
 from kinegrad.files import reason
 from kinegrad.kernels.status import WORDS
 from kinegrad.motion import EvenSteps, EvenTimes, Motion
+from kinegrad.starts import STARTS, Assembled, FromState, Start
 
-FORMAT = 4  # that is written
-READ = (2, 3, 4)  # formats that are read; 2 had no checksum
+FORMAT = 5  # that is written
+READ = (2, 3, 4, 5)  # formats that are read; 2 had no checksum, those before 5 no start
 DRIVERS = "drivers"  # in the place of a formulation and an integrator
 MOST_PACKED = 1100  # times that compression makes numbers smaller, at most
 MOST_WORDS = 300  # characters of a reason
@@ -93,8 +94,18 @@ class _Reader:
             traj=self.array("state_value", states, scheme.row_size), iterations=self.whole("iterations", entries),
             flags=self.whole("flags", entries), objectives=dict(zip(system.objectives, objectives, strict=True)),
             cpu_s=cpu_s, status=status, s=self.finite("slot_value", len(system.slots)), step=step, t_end=t_end,
-            work=self.array("work", states) if stride > 1 else None, extra=extra,
+            work=self.array("work", states) if stride > 1 else None, start=self.start(len(system.freedoms)),
+            extra=extra | {"source": f"The motion in {str(self.path)!r}"},
         )  # fmt: skip
+
+    def start(self, freedoms: int) -> Start:
+        """Where the motion started."""
+        name = _text(self.file, "start") if _whole(self.file, "format", 0) >= 5 else Assembled.name
+        if name == FromState.name:
+            return FromState(*(self.finite(f"start_{part}", freedoms) for part in ("position", "velocity")))
+        if name not in STARTS:
+            raise ValueError(f"'start' is {name!r}, which has no meaning")
+        return STARTS[name]()
 
     def system(self):
         """The system, built again from the model and the values of parameters."""

@@ -33,10 +33,10 @@ from kinegrad.kernels.status import (
 )
 from kinegrad.kinematics.culprits import culprit, failure
 from kinegrad.kinematics.singular import is_near_singular
-from kinegrad.kinematics.start import start
 from kinegrad.memory import require
 from kinegrad.motion import EvenSteps, EvenTimes, Motion, Power, has_power
 from kinegrad.quiet import without_warnings
+from kinegrad.starts import Start, start_of
 
 CHUNKS = 50  # pieces in which a long run reports its progress
 SHORT = 2000  # steps below which a run is one piece
@@ -62,6 +62,7 @@ def simulate(
     throw: bool = True,
     s: np.ndarray | None = None,
     guess: np.ndarray | None = None,
+    start=None,
 ) -> Motion:
     """The motion of `system` from 0 to `t_end`.
 
@@ -85,6 +86,10 @@ def simulate(
         Values of all slots in place of those of the parameters.
     guess : array, optional
         Coordinates from which those of the start are found, in place of what the model says.
+    start : "assembly", "equilibrium", Assembly, Equilibrium, Motion or State, optional
+        Where it starts, in place of what the model says: from its degrees of freedom; at the position where all forces balance;
+        from what another system has found of these; from the last state of a motion, or from any (`Motion.state`), which a
+        gradient holds fixed.
     """
     defaults = system.model.simulation
     formulation = formulation_of(defaults.formulation if formulation is None else formulation)
@@ -100,7 +105,8 @@ def simulate(
             f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error control "
             f"at most {MOST_STATES:.0e} are allowed."
         )
-    work, fn, begin, objectives, far = begun(system, scheme, s, guess)
+    start, guess = start_of(system, start, guess)
+    work, fn, begin, objectives, far = begun(system, scheme, s, guess, start)
     done = None
     with Interrupts() as interrupts:
         if scheme.adaptive:
@@ -115,7 +121,7 @@ def simulate(
         system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
         objectives=dict(zip(system.objectives, objectives.psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end,
-        work=done, follows=follows,
+        work=done, follows=follows, start=start,
     )  # fmt: skip
     if interrupts.came:
         stopped = KeyboardInterrupt()
@@ -156,10 +162,10 @@ class Beginning(NamedTuple):
     remark: str
 
 
-def begun(system: System, scheme, s: np.ndarray | None, guess: np.ndarray | None) -> Beginning:
+def begun(system: System, scheme, s: np.ndarray | None, guess: np.ndarray | None, start: Start) -> Beginning:
     """A run that is ready for its first step, with its code loaded."""
     work = system.workspace(s=s)
-    start(system, work, compliance=scheme.compliance, guess=guess)
+    start.put(system, work, scheme.compliance, guess)
     remark = system.set.remark(system, work)
     final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
     number = work["q"].dtype

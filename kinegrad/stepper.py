@@ -22,6 +22,7 @@ from kinegrad.model.slots import PartOfSlots
 from kinegrad.motion import MarkerMotion, replay_states
 from kinegrad.quiet import without_warnings
 from kinegrad.simulate import begun, given_time, reason
+from kinegrad.starts import start_of
 
 AT_ONCE = 64  # steps in one call of compiled code
 BROKEN = 1e-9  # part of what a row changes by when coordinates change by 1: it no longer holds
@@ -69,6 +70,8 @@ class Stepper:
         Time step [s]; that of the model by default.
     guess : array, optional
         Coordinates from which those of the start are found, in place of what the model says.
+    start : "assembly", "equilibrium", Assembly, Equilibrium, Motion or State, optional
+        Where it starts, as `kinegrad.simulate` takes it.
 
     Attributes
     ----------
@@ -87,6 +90,7 @@ class Stepper:
         *,
         step: float | None = None,
         guess: np.ndarray | None = None,
+        start=None,
     ):
         defaults = system.model.simulation
         self.system = system
@@ -98,7 +102,8 @@ class Stepper:
             raise KinegradError(
                 f"A Stepper takes steps of one size, and {self.integrator.type!r} chooses its own; use 'rk4', or simulate."
             )
-        self._work, self._fn, row, self._objectives, far = begun(system, self.scheme, None, guess)
+        start, guess = start_of(system, start, guess)
+        self._work, self._fn, row, self._objectives, far = begun(system, self.scheme, None, guess, start)
         self._psi, self._g_last = self._objectives.psi, self._objectives.g_last
         if far:
             warnings.warn(far, AccuracyWarning, stacklevel=4)

@@ -410,6 +410,10 @@ class GantrySet(CoordinateSet):
         still = np.zeros((b, 3))
         return np.tile(np.eye(3), (b, 1, 1)), r, np.hstack([v, still]), np.hstack([a, still])
 
+    def from_bodies(self, system: System, work, A, r, V, a, near: np.ndarray) -> tuple[np.ndarray, ...]:
+        own = np.zeros(system.n - r.size)
+        return tuple(np.concatenate([x.ravel(), own]) for x in (r, V[:, :3], a[:, :3]))
+
 
 def carriages(model, values: Mapping | None) -> System:
     """A model of carriages as a system."""

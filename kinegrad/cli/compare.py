@@ -22,6 +22,8 @@ def compare(
     coordinates: o.Coordinates = None,
     step: o.Step = None,
     t_end: o.TEnd = None,
+    from_: o.From = None,
+    from_time: o.FromTime = None,
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
     cut: o.Cut = [],  # noqa: B006
@@ -37,7 +39,8 @@ def compare(
     Choices(step=step, t_end=t_end).check()
     with Progress("Comparison") as progress:
         kinds = list(SETS) if coordinates is None else [coordinates]
-        found = run_all(description, coordinates=kinds, cut=cut, step=step, t_end=t_end, progress=progress)
+        times = {"step": step, "t_end": t_end, "start": o.start_from(from_, from_time)}
+        found = run_all(description, coordinates=kinds, cut=cut, **times, progress=progress)
     rows = [{key: getattr(row, key) for key in KEYS} for row in found.rows]
     data = {"step": found.step, "t_end": found.t_end, "rows": rows}
     return Report(data, lambda console: _show(console, found), good=found.agrees)

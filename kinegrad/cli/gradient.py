@@ -60,6 +60,8 @@ def gradient(
     output_step: o.OutputStep = None,
     tolerance: o.Tolerance = None,
     penalty: o.Penalty = None,
+    from_: o.From = None,
+    from_time: o.FromTime = None,
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
     cut: o.Cut = [],  # noqa: B006
@@ -82,7 +84,9 @@ def gradient(
 
     chosen = _method(method, all_, wrt, check)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut, coordinates)
-    choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
+    choices = Choices(
+        coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty, from_, from_time
+    )
     job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     system = job.system
     names = _names(wrt) or list(description.design)

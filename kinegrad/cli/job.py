@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinegrad.cli.contract import Stopped, warn
-from kinegrad.cli.options import lowered
+from kinegrad.cli.options import lowered, start_from
 from kinegrad.errors import AssemblyError, KinegradError, Problem, SimulationError
 from kinegrad.interrupts import Interrupts
 
@@ -31,6 +31,8 @@ class Choices:
     output_step: float | None = None
     tolerance: float | None = None
     penalty: float | None = None
+    start: str | None = None
+    start_time: float | None = None
 
     def check(self) -> None:
         """Refuse numbers that are none by the names of their options."""
@@ -200,6 +202,7 @@ def prepare(
         "step": choices.step,
         "t_end": choices.t_end,
         "output_step": choices.output_step,
+        "start": start_from(choices.start, choices.start_time),
     }
     check_files({"--out": out, "--plot": plot, "--html": html}, keep)
     folder = keep[0].parent if keep else Path()

@@ -52,6 +52,17 @@ Tolerance = Annotated[float | None, typer.Option("--tolerance", metavar="E", hel
 Penalty = Annotated[
     float | None, typer.Option("--penalty", metavar="A", help="Penalty factor, for formulations that have one.")
 ]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="START",
+        help="Where it starts: assembly, equilibrium, or FILE.nc, a motion that --out saved (its last state).",
+    ),
+]
+FromTime = Annotated[
+    float | None, typer.Option("--from-time", metavar="T", help="Take the state of --from FILE.nc at this time [s].")
+]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.nc", help="Save the motion (HDF5, netCDF-4 layout).")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the motion (png, pdf or svg).")]
 Html = Annotated[
@@ -93,6 +104,31 @@ def lowered(
             )
     options = {"cut": tuple(cut) or None, "body_point": body_point}
     return lower(model, coordinates, **{name: value for name, value in options.items() if value is not None})
+
+
+def start_from(value: str | None, time: float | None):
+    """What --from and --from-time say: None, a name, or a state of a saved motion."""
+    from kinegrad.starts import STARTS
+
+    if value is None or value in STARTS:
+        if time is not None:
+            raise KinegradError(
+                "--from-time goes with --from FILE.nc, whose state it chooses; leave it out, or name a file."
+            )
+        return value
+    from kinegrad.results import load
+
+    if not Path(value).exists():
+        raise KinegradError(
+            f"--from is {value!r}, which is no file; give {', '.join(STARTS)}, or a motion that --out saved."
+        )
+    motion = load(Path(value))
+    try:
+        return motion.state(time)
+    except KinegradError as error:
+        if time is None:
+            raise
+        raise KinegradError(f"--from-time {time:g}: {error}") from None
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:

@@ -23,6 +23,8 @@ def run(
     output_step: o.OutputStep = None,
     tolerance: o.Tolerance = None,
     penalty: o.Penalty = None,
+    from_: o.From = None,
+    from_time: o.FromTime = None,
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
     cut: o.Cut = [],  # noqa: B006
@@ -41,7 +43,9 @@ def run(
     from kinegrad.cli.progress import Progress
 
     description = o.load_model(model, variant, set_)
-    choices = Choices(coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty)
+    choices = Choices(
+        coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty, from_, from_time
+    )
     job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)

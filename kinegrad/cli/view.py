@@ -29,6 +29,8 @@ def view(
     file: File,
     step: o.Step = None,
     t_end: o.TEnd = None,
+    from_: o.From = None,
+    from_time: o.FromTime = None,
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
     port: Port = 0,
@@ -41,8 +43,16 @@ def view(
 
     if not 0 <= port <= 65535:
         raise KinegradError(f"--port is {port}; give a number from 0 (any that is free) to 65535.")
-    given = {"--step": step, "--t-end": t_end, "--set": set_, "--variant": variant}
-    motion = _saved(file, given) if _is_result(file) else _simulated(file, step, t_end, set_, variant)
+    given = {
+        "--step": step,
+        "--t-end": t_end,
+        "--from": from_,
+        "--from-time": from_time,
+        "--set": set_,
+        "--variant": variant,
+    }
+    choices = {"step": step, "t_end": t_end, "start": from_, "start_time": from_time}
+    motion = _saved(file, given) if _is_result(file) else _simulated(file, choices, set_, variant)
     done = []
 
     def simulate(values: dict[str, float], progress) -> dict:
@@ -82,20 +92,20 @@ def _saved(file: Path, given: dict[str, Any]) -> Motion:
     from kinegrad.results import load
 
     for option, value in given.items():
-        if value:
+        if value or value == 0.0:
             raise KinegradError(
                 f"{option} does not apply to {str(file)!r}, a saved motion; leave it out, or view the model file."
             )
     return load(file)
 
 
-def _simulated(file: Path, step, t_end, assignments, variant) -> Motion:
+def _simulated(file: Path, choices: dict, assignments, variant) -> Motion:
     """The motion of a model as the file and the options say."""
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
 
     model = o.load_model(file, variant, assignments)
-    job = prepare(model, Choices(step=step, t_end=t_end), (), None, None, keep=[file])
+    job = prepare(model, Choices(**choices), (), None, None, keep=[file])
     with Progress("Simulation") as progress:
         return job.simulate(progress)
 
@@ -103,13 +113,16 @@ def _simulated(file: Path, step, t_end, assignments, variant) -> Motion:
 def _again(motion: Motion, values: dict[str, float], progress) -> Motion:
     """The motion with other values of parameters, made like `motion`; as many states as it has are kept."""
     from kinegrad.simulate import simulate
+    from kinegrad.starts import FromState
     from kinegrad.statics.drive import drive
 
     system = motion.system.with_parameters(values)
     times = {"t_end": motion.t_end, "step": motion.step, "output_step": motion.stride * motion.step}
     if motion.is_driven:
         return drive(system, **times, progress=progress)
-    return simulate(system, motion.formulation, motion.integrator, **times, progress=progress)
+    guess = motion.q[0] if isinstance(motion.start, FromState) else None
+    how = motion.formulation, motion.integrator
+    return simulate(system, *how, **times, start=motion.start, guess=guess, progress=progress)
 
 
 def _open(address: str) -> None:

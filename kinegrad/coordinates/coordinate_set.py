@@ -107,3 +107,10 @@ class CoordinateSet(ABC):
     def bodies(self, system: System, work: Workspace) -> tuple[np.ndarray, ...]:
         """A (b, 3, 3), r (b, 3), V (b, 6), a (b, 6) of the bodies in the order of the model, after OBSERVE: orientation and
         origin of their frames, motion about the global origin and its rate."""
+
+    @abstractmethod
+    def from_bodies(self, system: System, work: Workspace, A, r, V, a, near: np.ndarray) -> tuple[np.ndarray, ...]:
+        """q, v, a (n,) of bodies that move as `bodies` tells it, without what elements own; the workspace may be changed.
+
+        Where a coordinate is known up to full turns, or four of them up to their sign, it is the one nearest to `near` (n,).
+        """

@@ -146,5 +146,6 @@ class Formulation(ABC):
         return q, v, a
 
     def start_adjoint(self, work: Workspace, q, v, a) -> tuple[np.ndarray, ...]:
-        """Q, V, A (n, columns) at the start from the adjoints of what is integrated, and adjoints of Phidd (rows, columns)."""
-        return q, v, a, np.zeros((self.system.m + len(self.system.freedoms), q.shape[1]))
+        """Q, V, A (n, columns) at the start from the adjoints of what is integrated, and adjoints of Phi, Phid, Phidd
+        (3, rows, columns)."""
+        return q, v, a, np.zeros((3, self.system.m + len(self.system.freedoms), q.shape[1]))

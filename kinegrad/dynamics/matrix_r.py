@@ -67,8 +67,9 @@ class MatrixR(Formulation):
 
     def begin(self, work):
         number, measured = work["q"].dtype, work["J"] @ work["a"] + work["c"]
-        self.z = np.array([work["s"][f.position] for f in self.free], number)
-        self.zd = np.array([work["s"][f.velocity] for f in self.free], number)
+        rates = work["J"] @ work["v"] + work["Phi_t"]
+        self.z = np.array([work["Phi"][f.row] for f in self.free], number)
+        self.zd = np.array([rates[f.row] for f in self.free], number)
         self.zdd = np.array([measured[f.row] for f in self.free], number)
         coordinates = [self.system.coordinate_of(f) for f in self.free]
         measured = [-1 if k is None else k for k in coordinates]
@@ -245,34 +246,28 @@ class MatrixR(Formulation):
     def start_state(self, work, q, v, a):
         if (self.chosen >= 0).all():
             return tuple(x[self.chosen] for x in (q, v, a))
+        n = self.system.n
         rows = np.array([f.row for f in self.free], np.int64)
-        zdd = work["Phidd_q"][rows] @ q + 2.0 * work["Phid_q"][rows] @ v + work["Phi_q"][rows] @ a
-        zdd += work["Phidd_s"][rows]
-        z = work["ds"].T[self._slots("position")]
-        zd = work["ds"].T[self._slots("velocity")]
+        Phidd, Phid, J = (work[name][rows] for name in ("Phidd_q", "Phid_q", "Phi_q"))
+        Phidd_s, Phid_s, Phi_s = (work[name][rows] for name in ("Phidd_s", "Phid_s", "Phi_s"))
+        zdd = Phidd @ q + 2.0 * Phid @ v + J @ a + Phidd_s
+        z = J @ q + Phi_s
+        zd = Phid @ q + J @ v + Phid_s
         return z, zd, zdd
-
-    def _slots(self, which: str) -> np.ndarray:
-        return np.array([getattr(f, which) for f in self.free], np.int64)
 
     def start_adjoint(self, work, Z, Zd, A):
         n, m, columns = self.system.n, self.system.m, Z.shape[1]
         if self.integrator.explicit:
             A = np.zeros_like(A)
-        extra = np.zeros((m + len(self.system.freedoms), columns))
+        extra = np.zeros((3, m + len(self.system.freedoms), columns))
         if (self.chosen >= 0).all():
             out = np.zeros((3, n, columns))
             out[:, self.chosen] = Z, Zd, A
             return *out, extra
         rows = np.array([f.row for f in self.free], np.int64)
-        for o in range(columns):
-            for k, f in enumerate(self.free):
-                work["psi_s"][o, f.position] += Z[k, o]
-                work["psi_s"][o, f.velocity] += Zd[k, o]
-        Q = work["Phidd_q"][rows].T @ A
-        V = 2.0 * work["Phid_q"][rows].T @ A
-        extra[rows] = A
-        return Q, V, work["Phi_q"][rows].T @ A, extra
+        Phidd, Phid, J = (work[name][rows].T for name in ("Phidd_q", "Phid_q", "Phi_q"))
+        extra[:, rows] = Z, Zd, A
+        return J @ Z + Phid @ Zd + Phidd @ A, J @ Zd + 2.0 * Phid @ A, J @ A, extra
 
 
 def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:

@@ -220,7 +220,7 @@ class Scheme:
         return self._variation(*map(blocks, self.formulation.start_state(work, q, v, a)))
 
     def start_adjoint(self, work: Workspace, variation: Variation, columns: int):
-        """Q, V, A (n, columns) at the start from the adjoint state, and adjoints of Phidd (rows, columns)."""
+        """Q, V, A (n, columns) at the start from the adjoint state, and adjoints of Phi, Phid, Phidd (3, rows, columns)."""
         q, v, a, x = variation
         total = a + x if self.integrator.extended else a
         return self.formulation.start_adjoint(work, *(unblocked(part, columns) for part in (q, v, total)))

@@ -84,8 +84,8 @@ class Products:
         work["da"][:] = self.qdd
         self._run(work, LINEARISE)
         return Partials(
-            K=work["R_z"][:, :n].copy(), C=work["C"].copy(), Ma_q=work["Na_z"][:, :n].copy(),
-            PhiqTlam_q=work["Nv_z"][:, :n].copy(), gamma_q=-work["Phidd_z"][:m, :n], gamma_qd=-work["Phidd_v"][:m],
+            K=work["R_q"].copy(), C=work["C"].copy(), Ma_q=work["Na_q"].copy(),
+            PhiqTlam_q=work["Nv_q"].copy(), gamma_q=-work["Phidd_q"][:m], gamma_qd=-work["Phidd_v"][:m],
         )  # fmt: skip
 
 

@@ -115,11 +115,13 @@ def wrap(x):
     return x - 2.0 * np.pi * np.round(np.real(x) / (2.0 * np.pi))
 
 
-def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0, guess=None) -> int:
+def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0, guess=None, given=None) -> int:
     """Leaves q, v = vp, a = ap and lam of the start in the workspace; found from `guess`, or from the model's guess.
 
+    `given` are values and rates of the degrees of freedom in the place of those of the model.
     Returns the iterations of the position problem.
     """
+    z0, zd0 = (None, None) if given is None else given
     work["par"][:] = 0.0
     work["par"][TIME] = t
     if guess is None:
@@ -127,12 +129,17 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
     else:
         work["q"][:] = guess
     check_states(system, work["s"])
-    iterations = solve_position(system, work)
+    iterations = solve_position(system, work, z0)
+    start_from_position(system, work, compliance, zd0)
+    return iterations
+
+
+def start_from_position(system: System, work: Workspace, compliance: float = 0.0, zd0=None) -> None:
+    """Leaves v = vp, a = ap and lam of the start in the workspace, which has q and the rows there."""
     work["par"][EXTENT] = extent(work)
     weigh_rows(system, work)
-    solve_velocity(system, work)
+    solve_velocity(system, work, zd0)
     solve_acceleration(system, work, compliance)
-    return iterations
 
 
 def place(system: System, work: Workspace) -> None:
@@ -208,9 +215,9 @@ def _residual(system: System, work: Workspace, z0: np.ndarray | None) -> np.ndar
     return r
 
 
-def solve_position(system: System, work: Workspace) -> int:
+def solve_position(system: System, work: Workspace, z0: np.ndarray | None = None) -> int:
     """Newton's method with step halving from q in the workspace; returns the number of iterations."""
-    z0 = _targets(system, work, "position")
+    z0 = _targets(system, work, "position") if z0 is None else z0
     for freedom, z in zip(system.freedoms, z0, strict=True):
         k = system.coordinate_of(freedom)
         if k is not None:
@@ -378,12 +385,12 @@ def check_rates(system: System, work: Workspace) -> None:
         raise AssemblyError(f"The velocities given at the start ({names}) depend on each other; give others.")
 
 
-def solve_velocity(system: System, work: Workspace) -> None:
+def solve_velocity(system: System, work: Workspace, zd0: np.ndarray | None = None) -> None:
     """v of the start, at the assembled q."""
     check_freedoms(system, work)
     check_rates(system, work)
     right = -work["Phi_t"]
-    right[system.m :] += _targets(system, work, "velocity")
+    right[system.m :] += _targets(system, work, "velocity") if zd0 is None else zd0
     J, right = of_rates(system, work["J"]), of_rates(system, right)
     v = refined(J, right)
     residual = J @ v - right
@@ -440,11 +447,21 @@ def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0)
 
 @dataclass
 class StartDerivatives:
-    """What the derivatives of the start need, at the start."""
+    """What the derivatives of the start need, at the start.
+
+    Attributes
+    ----------
+    held : bool
+        The degrees of freedom and their rates are constants, not slots.
+    rest : RestDerivatives or None
+        How the position moves with the slots, where it does not follow from degrees of freedom.
+    """
 
     system: System
     work: Workspace
     compliance: float = 0.0
+    held: bool = False
+    rest: object | None = None
 
     def __post_init__(self):
         for name in ("dv", "da", "sv", "sa"):
@@ -471,17 +488,18 @@ class StartDerivatives:
         K = w["Phi_q"].copy()
         right = -w["Phi_s"]
         right_v = -w["Phid_s"]
-        for i, freedom in enumerate(self.system.freedoms):
+        for i, freedom in enumerate(() if self.held else self.system.freedoms):
             right[m + i] += w["ds"][:, freedom.position]
             right_v[m + i] += w["ds"][:, freedom.velocity] if freedom.velocity >= 0 else 0.0
-        q = refined(K, right)
+        q = refined(K, right) if self.rest is None else self.rest.position()
         v = refined(of_rates(self.system, w["J"]), of_rates(self.system, right_v - w["Phid_q"] @ q))
         R1 = -(w["R_q"] @ q + w["C"] @ v + w["R_s"])
         R2 = -(w["Phidd_q"][:m] @ q + w["Phidd_v"][:m] @ v + w["Phidd_s"][:m])
         return q, v, self._constrained(R1, R2)[0]
 
     def adjoint(self, Q, V, A, rows, weights) -> None:
-        """Adds to psi_s what the adjoints Q, V, A (n, o) of q, v, a and `rows` (r, o) of Phidd_s at the start give (KIN-5)."""
+        """Adds to psi_s what adjoints at the start give (KIN-5, SRT-4): Q, V, A (n, o) of q, v, a, and `rows` (3, r, o) of
+        Phi_s, Phid_s, Phidd_s."""
         w, m = self.work, self.system.m
         for o, weight in enumerate(weights):
             Q[:, o] += weight * w["g_q"][o]
@@ -490,24 +508,26 @@ class StartDerivatives:
         U, B = self._constrained(A, np.zeros((m, A.shape[1]), A.dtype))
         V = V - w["C"].T @ U - w["Phidd_v"][:m].T @ B
         Q = Q - w["R_q"].T @ U - w["Phidd_q"][:m].T @ B
-        KT = w["Phi_q"].T.copy()
+        KT = np.ascontiguousarray(w["Phi_q"].T)
         D = refined(np.ascontiguousarray(of_rates(self.system, w["J"]).T), V)
         Q = Q - w["Phid_q"].T @ D
-        P = refined(KT, Q)
+        P = refined(KT, Q) if self.rest is None else np.zeros((len(w["Phi"]), Q.shape[1]))
+        if self.rest is not None:
+            w["psi_s"][: Q.shape[1]] += self.rest.pulled_back(Q)[: Q.shape[1]]
         w["eta_v"][:] = 0.0
         w["eta_a"][:] = 0.0
         w["ya"][:] = 0.0
         w["ys"][:] = 0.0
         for o, weight in enumerate(weights):
             w["mu"][:] = -U[:, o]
-            w["yp"][:] = -P[:, o]
-            w["yv"][:] = -D[:, o]
-            w["ya"][:] = rows[:, o]
+            w["yp"][:] = rows[0][:, o] - P[:, o]
+            w["yv"][:] = rows[1][:, o] - D[:, o]
+            w["ya"][:] = rows[2][:, o]
             w["ya"][:m] -= B[:, o]
             w["flag"][OBJECTIVE] = o
             w["par"][WEIGHT] = weight
             w.call(PULLBACK)
-            for i, freedom in enumerate(self.system.freedoms):
+            for i, freedom in enumerate(() if self.held else self.system.freedoms):
                 w["psi_s"][o, freedom.position] += P[m + i, o]
                 if freedom.velocity >= 0:
                     w["psi_s"][o, freedom.velocity] += D[m + i, o]

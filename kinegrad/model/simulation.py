@@ -193,6 +193,9 @@ class Simulation(Element):
     output_step: Number | None = Field(
         None, description="interval of the results that are kept [s]; each step when absent"
     )
+    start: Literal["assembly", "equilibrium"] = Field(
+        "assembly", description="where it starts: from degrees_of_freedom, or at the position where all forces balance"
+    )
     coordinates: by_type(COORDINATES, short=True) = Field(
         default_factory=JointCoordinates, description="the coordinate set: its type, or {type, options}"
     )

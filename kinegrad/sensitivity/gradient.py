@@ -52,7 +52,9 @@ def gradient(
     method = method_of(method, every_slot=every_slot, history=history)
     every_slot = method.every_slot
     if motion.formulation is None:
-        raise KinegradError("A motion that was given or driven cannot be differentiated; simulate the model.")
+        raise KinegradError(
+            "A motion that was given, driven or converted cannot be differentiated; simulate the model."
+        )
     system = motion.system
     labels = labels_of(system, wrt, every_slot)
     if not system.objectives:
@@ -79,6 +81,7 @@ def gradient(
             output_step=motion.step,
             s=motion.s,
             guess=motion.q[0],
+            start=motion.start,
         )
     extra = 0.0 if run is not motion else motion.cpu_s
     s_rho = system.derivatives(labels)

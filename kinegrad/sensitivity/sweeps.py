@@ -30,7 +30,7 @@ def at_start(motion: Motion, work) -> StartDerivatives:
     motion.scheme.resume(work, motion.traj[0])
     work["v"][:], work["a"][:] = work["vp"], work["ap"]
     work["par"][TIME] = motion.ts[0]
-    return StartDerivatives(motion.system, work, motion.scheme.compliance)
+    return motion.start.derivatives(motion.system, work, motion.scheme.compliance)
 
 
 def segment_of(motion: Motion, first: int, last: int, final: np.ndarray) -> Segment:

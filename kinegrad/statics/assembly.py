@@ -11,6 +11,7 @@ from kinegrad.kernels.products import EVALUATE, OBSERVE
 from kinegrad.kinematics.start import start
 from kinegrad.motion import MarkerMotion, markers_of
 from kinegrad.quiet import without_warnings
+from kinegrad.starts import Assembled, near_position
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,6 +43,10 @@ class Assembly:
     def coordinates(self) -> dict[str, float]:
         """Values of the coordinates by name."""
         return dict(zip(self.system.coordinates, self.q.tolist(), strict=True))
+
+    def as_start(self, system: System):
+        """The start of a motion of `system`, looked for near this position."""
+        return Assembled(), near_position(self, system)
 
     def markers(self) -> dict[str, MarkerMotion]:
         """All markers, each quantity a vector of three."""

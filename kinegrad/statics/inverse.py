@@ -10,13 +10,13 @@ import numpy as np
 from kinegrad.coordinates.sets import lower
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
+from kinegrad.given import given_motion
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
 from kinegrad.reactions.solve import reactions
 from kinegrad.statics.drive import drive
-from kinegrad.statics.given import given_motion
 
 POSSIBLE = 1e-6  # violation of a constraint row by a motion that is given
 

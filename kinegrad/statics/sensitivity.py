@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegrad.balance.derivatives import RestDerivatives
+from kinegrad.balance.search import named
+from kinegrad.balance.stiffness import INDEPENDENT
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.maps import Jacobian
-from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.start import refined
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.direct import Direct
@@ -19,8 +21,7 @@ from kinegrad.sensitivity.gradient import check_finite, labels_of
 from kinegrad.sensitivity.method import Method
 from kinegrad.sensitivity.methods import method_of
 from kinegrad.sensitivity.result import Gradient, slots_with
-from kinegrad.statics.equilibrium import Equilibrium, allowed, at_rest, definite, equilibrium, named
-from kinegrad.statics.stiffness import INDEPENDENT, Stiffness
+from kinegrad.statics.equilibrium import Equilibrium, equilibrium
 
 #: what methods are called at an equilibrium, where nothing is discrete
 NAMES = {Direct: "direct", DiscreteAdjoint: "adjoint"}
@@ -53,7 +54,8 @@ def gradient(
     s_rho = system.derivatives(labels)
     try:
         ds = system.directions(labels) if method == "direct" else None
-        at = _Linearised(found, ds, None if every_slot else s_rho.moved())
+        wanted = None if every_slot else s_rho.moved()
+        at = _AtEquilibrium(system, found.s, found.t, found.q, found.lam, found.free, ds, wanted)
         at.refuse_dependent_objectives()
         pushed = at.pushed() if found.free else None
         if pushed is not None:
@@ -108,7 +110,7 @@ def _counts(push: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return np.abs(push) > INDEPENDENT * scale
 
 
-def _refuse_pushing(found: Equilibrium, at: _Linearised, pushed, labels: Sequence[str], s_rho: Jacobian) -> None:
+def _refuse_pushing(found: Equilibrium, at: _AtEquilibrium, pushed, labels: Sequence[str], s_rho: Jacobian) -> None:
     """Raise where a parameter pushes along a direction that nothing holds."""
     push, scale = s_rho.pull(pushed[0]), s_rho.pull_sizes(pushed[1])
     for k in np.flatnonzero(_counts(push, scale).any(axis=0))[:1]:
@@ -119,48 +121,32 @@ def _refuse_pushing(found: Equilibrium, at: _Linearised, pushed, labels: Sequenc
         )
 
 
-class _Linearised:
-    """The equations at an equilibrium after LINEARISE: J, R_q and the stiffness on the motions that the constraints allow."""
-
-    def __init__(self, found: Equilibrium, ds: np.ndarray | None, wanted: np.ndarray | None):
-        self.found, self.system = found, found.system
-        self.work = work = self.system.workspace(ds=ds, s=found.s, wanted=wanted)
-        n, m = self.system.n, self.system.m
-        at_rest(work, found.t, found.q, found.lam)
-        work.call(EVALUATE)
-        M = work["M"].copy()
-        work.call(LINEARISE)
-        self.J = work["J"][:m].copy()
-        self.K = work["R_q"].copy()
-        self.g_q = work["g_q"].copy()
-        Z = allowed(self.J, n)
-        self.stiffness = Stiffness(Z, self.K, definite(Z.T @ M @ Z), bool(found.free))
+class _AtEquilibrium(RestDerivatives):
+    """The same with objectives."""
 
     def refuse_dependent_objectives(self) -> None:
         """Raise where an objective changes along a direction that nothing holds."""
-        motions = self.stiffness.motions
+        motions, g_q = self.stiffness.motions, self.g_q
         problems = [
             f"Objective {name!r} has no derivative at this equilibrium: nothing holds "
             f"{named(self.system, motions @ (motions.T @ g))}, on which it depends. Hold it by a spring or a driver."
-            for name, g, depends in zip(self.system.objectives, self.g_q, self.stiffness.depends(self.g_q), strict=True)
+            for name, g, depends in zip(self.system.objectives, g_q, self.stiffness.depends(g_q), strict=True)
             if depends
         ]
         if problems:
             raise KinegradError(*problems)
 
+    @property
+    def g_q(self) -> np.ndarray:
+        return self.work["g_q"]
+
     def direct(self) -> np.ndarray:
         """(o, p) derivatives by the directions of the workspace (STA-5)."""
-        work, m = self.work, self.system.m
-        Z = self.stiffness.Z
-        closing = refined(self.J, -work["Phi_s"][:m])
-        along = self.stiffness.solve(-Z.T @ (work["R_s"] + self.K @ closing))
-        return self.g_q @ (closing + Z @ along) + work["g_s"]
+        return self.g_q @ self.position() + self.work["g_s"]
 
     def adjoint(self) -> np.ndarray:
         """(o, slots) derivatives by the wanted slots (STA-6)."""
-        g = self.g_q.T
-        mu = self.stiffness.Z @ self.stiffness.solve_transposed(-self.stiffness.Z.T @ g)
-        return self._pulled_back(mu, refined(self.J.T, -(g + self.K.T @ mu)), 1.0)
+        return self.pulled_back(self.g_q.T, 1.0)
 
     def pushed(self) -> tuple[np.ndarray, np.ndarray]:
         """Forces along the free directions by the slots (f, slots), and what is large for each slot (STA-7)."""
@@ -169,19 +155,6 @@ class _Linearised:
         rng = np.random.default_rng(0)
         others = [np.linalg.norm(x) * rng.uniform(-1.0, 1.0, (len(x), 3)) for x in (mu, y)]
         return (
-            np.array([self._pulled_back(mu[:, [k]], y[:, [k]], 0.0)[0] for k in range(mu.shape[1])]),
-            sum(np.abs(self._pulled_back(others[0][:, [k]], others[1][:, [k]], 0.0)[0]) for k in range(3)),
+            np.array([self.by_slots(mu[:, [k]], y[:, [k]])[0] for k in range(mu.shape[1])]),
+            sum(np.abs(self.by_slots(others[0][:, [k]], others[1][:, [k]])[0]) for k in range(3)),
         )
-
-    def _pulled_back(self, mu: np.ndarray, y: np.ndarray, weight: float) -> np.ndarray:
-        """(c, slots) weight·g_s + μ·R_s + y·Phi_s for columns of mu and y; the k-th belongs to objective k."""
-        work = self.work
-        for name in ("eta_v", "eta_a", "yp", "yv", "ya", "psi_s"):
-            work[name][:] = 0.0
-        for k in range(mu.shape[1]):
-            work["mu"][:] = mu[:, k]
-            work["yp"][: self.system.m] = y[:, k]
-            work["flag"][OBJECTIVE] = k
-            work["par"][WEIGHT] = weight
-            work.call(PULLBACK)
-        return work["psi_s"].copy()

@@ -20,6 +20,8 @@ from kinegrad.model.bodies import VectorMarker
 from kinegrad.model.model import Model
 from kinegrad.quiet import without_warnings
 from kinegrad.simulate import given_time, simulate
+from kinegrad.statics.assembly import assemble
+from kinegrad.statics.equilibrium import equilibrium
 
 FACTOR, FLOOR = 3.0, 1e-9  # two agree if they differ by no more than FACTOR times their errors and FLOOR [m]
 UNITS = {"error": "m", "difference": "m", "energy_drift": "J", "us_per_step": "µs"}
@@ -153,6 +155,7 @@ def compare(
     cut: Collection[str] = (),
     step: float | None = None,
     t_end: float | None = None,
+    start=None,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
     """`model` by every combination, at two steps each, and whether they give one motion.
@@ -174,6 +177,9 @@ def compare(
     cut : names of joints to cut in joint coordinates, before the rule chooses
     step, t_end : float, optional
         Times [s]; the model's simulation section says what they are when they are not given.
+    start : as `kinegrad.simulate` takes it, optional
+        Where all of them start.  An assembly or an equilibrium is found once, in joint coordinates, and converted, so that all
+        are on one branch.
     progress : callable, optional
         Called with the fraction done.
 
@@ -193,8 +199,8 @@ def compare(
         for (about, system), pair in product(systems.items(), pairs)
         if formulations is not None or takes_only(pair[0]) in (None, about[0])
     ]
-    trials = []
-    for trial in _trials(ways, _points(first), times):
+    trials, begin = [], _begin(model, systems, start)
+    for trial in _trials(ways, _points(first), times, begin):
         trials.append(trial)
         if progress is not None:
             progress(len(trials) / len(ways))
@@ -287,7 +293,20 @@ class Trial:
     refused: bool = False
 
 
-def _trials(ways: Sequence[tuple], points: Sequence[str], times: dict) -> Iterator[Trial]:
+def _begin(model: Model, systems: dict, start):
+    """Where all combinations start: what is found by a name is found once, in joint coordinates if the model has these."""
+    name = model.simulation.start if start is None else start
+    if name not in ("assembly", "equilibrium"):
+        return start
+    found = [system for system in systems.values() if isinstance(system, System) and system.kind == "joint"]
+    try:
+        system = found[0] if found else lower(model, "joint")
+        return assemble(system) if name == "assembly" else equilibrium(system)
+    except KinegradError:
+        return start  # each combination tells by itself
+
+
+def _trials(ways: Sequence[tuple], points: Sequence[str], times: dict, start) -> Iterator[Trial]:
     """A trial for each combination of a system and a pair."""
     for (kind, point), system, (formulation, integrator) in ways:
         chosen = {"formulation": formulation.type, "integrator": integrator.type}
@@ -295,13 +314,13 @@ def _trials(ways: Sequence[tuple], points: Sequence[str], times: dict) -> Iterat
         try:
             if not isinstance(system, System):
                 raise system
-            yield Trial(about, **_run(system, formulation, integrator, points, **times))
+            yield Trial(about, **_run(system, formulation, integrator, points, start, **times))
         except KinegradError as error:
             refused = not isinstance(error, SimulationError)
             yield Trial(about, problem=error.problems[0].sentence, refused=refused)
 
 
-def _run(system: System, formulation, integrator, names: Sequence[str], step: float, t_end: float) -> dict:
+def _run(system: System, formulation, integrator, names: Sequence[str], start, step: float, t_end: float) -> dict:
     """The points by half the step, and the error that the whole step shows they have left.
 
     With error control, half the step is the tolerance divided by 2 to the power of the order.  What a penalty leaves is
@@ -319,7 +338,8 @@ def _run(system: System, formulation, integrator, names: Sequence[str], step: fl
 
     def run(formulation, integrator, h):
         # all states of fixed steps, for their energies; with error control an interval would shorten the steps
-        return simulate(system, formulation, integrator, step=h, t_end=t_end, output_step=t_end if adaptive else h)
+        kept = t_end if adaptive else h
+        return simulate(system, formulation, integrator, step=h, t_end=t_end, output_step=kept, start=start)
 
     coarse = points(run(formulation, integrator, step))
     motion = run(formulation, finer, half)

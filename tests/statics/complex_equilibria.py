@@ -19,12 +19,13 @@ if __name__ == "__main__":
 from kinematics.small_models import FOUR_BAR
 from whole_runs import CHAIN
 
+from kinegrad.balance.search import at_rest
 from kinegrad.coordinates.sets import joint
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBSERVE
 from kinegrad.model.model import Model
 from kinegrad.sensitivity.gradient import labels_of
 from kinegrad.statics.drive import drive
-from kinegrad.statics.equilibrium import at_rest, equilibrium
+from kinegrad.statics.equilibrium import equilibrium
 
 H = 1e-30
 CASES = ("five_bar", "chain")

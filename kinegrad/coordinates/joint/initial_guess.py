@@ -1,4 +1,4 @@
-"""Joint coordinates from the poses of the bodies: the first guess of the assembly, which chooses its branch."""
+"""Joint coordinates from poses of the bodies: the first guess of the assembly, which chooses its branch, and given ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from kinegrad.coordinates.joints import KINDS
 
 def initial_guess(system, s: np.ndarray) -> np.ndarray:
     """q near the poses of the bodies; a joint next to a body without a pose starts at zero."""
-    model = system.model
+    return from_poses(
+        system, s, {name: placed(body.pose, system.parameters) for name, body in system.model.bodies.items()}
+    )
+
+
+def from_poses(system, s: np.ndarray, poses: dict) -> np.ndarray:
+    """q nearest to origins and rotation matrices (r, A) of bodies by name; a joint next to a body with None is at zero."""
     q = np.zeros(system.n)
-    pose = {GROUND: (np.zeros(3), np.eye(3))} | {
-        name: placed(body.pose, system.parameters) for name, body in model.bodies.items()
-    }
+    pose = {GROUND: (np.zeros(3), np.eye(3))} | poses
     nodes = system.set.nodes
     place = system.set.place
     for edge in system.set.tree.edges:

@@ -99,6 +99,11 @@ class JointSet(CoordinateSet):
         back = np.array([s[ref : ref + 3] for _, ref in place])
         return A, r - np.einsum("bij,bj->bi", A, back), V, a
 
+    def from_bodies(self, system: System, work, A, r, V, a, near: np.ndarray) -> tuple[np.ndarray, ...]:
+        from kinegrad.coordinates.joint.given_bodies import from_bodies
+
+        return from_bodies(system, work, A, r, V, a, near)
+
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
         from kinegrad.kernels.joint.functions import PARTS
         from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE

@@ -10,12 +10,13 @@ import numpy as np
 from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
 from kinegrad.coordinates.elements import Elements, element_arrays, lowered, records
 from kinegrad.coordinates.joint.poses import Poses
+from kinegrad.coordinates.joints.poses import euler_parameters
 from kinegrad.coordinates.masses import whole_body
 from kinegrad.coordinates.system import System
 from kinegrad.kernels.reference_point.records import SIZE, TURN
 from kinegrad.model.names import GROUND
 from kinegrad.model.parameters import Parameters
-from kinegrad.rotations import p_from_A
+from kinegrad.rotations import p_from_A, pd_from_omega, pdd_from_omegad
 
 PARTS = {"x": METRE, "y": METRE, "z": METRE, "e0": ONE, "e1": ONE, "e2": ONE, "e3": ONE}
 
@@ -97,6 +98,21 @@ class ReferencePointSet(CoordinateSet):
         turn, turned = Ad @ A.transpose(0, 2, 1), Add @ A.transpose(0, 2, 1)
         w, wd = _axial(turn), _axial(turned)
         return A, r, np.hstack([v - np.cross(w, r), w]), np.hstack([a - np.cross(wd, r) - np.cross(w, v), wd])
+
+    def from_bodies(self, system: System, work, A, r, V, a, near: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Centres of mass, and Euler parameters of the sign nearest to `near` (CNV-5)."""
+        q, v, qdd = np.zeros((3, system.n))
+        s = work["s"].real
+        for i, B in enumerate(self.bodies_[1:]):
+            x, p = slice(B["k"], B["k"] + TURN), slice(B["k"] + TURN, B["k"] + SIZE)
+            w, wd = V[i, 3:], a[i, 3:]
+            q[x] = r[i] + A[i] @ s[B["com"] : B["com"] + 3]
+            v[x] = V[i, :3] + np.cross(w, q[x])
+            qdd[x] = a[i, :3] + np.cross(wd, q[x]) + np.cross(w, v[x])
+            q[p] = euler_parameters(A[i])
+            q[p] *= -1.0 if q[p] @ near[p] < 0.0 else 1.0
+            v[p], qdd[p] = pd_from_omega(q[p], w), pdd_from_omegad(q[p], w, wd)
+        return q, v, qdd
 
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
         from kinegrad.kernels.records import COLUMN, MARKER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.statics.equilibrium import NEUTRAL
+from kinegrad.balance.search import NEUTRAL
 
 INDEPENDENT = 1e-8  # part of a derivative along a free direction that counts as none
 

@@ -1,0 +1,239 @@
+"""A position at rest where all forces balance: the search for it, and how stable it is (STA-1 to STA-4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kinegrad.coordinates.system import System, Workspace
+from kinegrad.errors import AssemblyError, KinegradError
+from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, TIME
+from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
+from kinegrad.kinematics.culprits import culprit, force_without_derivative
+from kinegrad.kinematics.start import RANK_TOLERANCE, close_position, place, refined, solve_position
+from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
+
+MAX_ITERATIONS = 400
+LARGEST_STEP = 0.3  # of a coordinate in one iteration [m, rad]
+NEUTRAL = 1e-9  # a stiffness below this part of the largest is none
+SMALL = 1e-11  # a Newton step below this ends the iterations [m, rad]
+POLISH = 4  # Newton steps after that, as long as they still help
+
+
+def at_rest(work: Workspace, t: float, q: np.ndarray, lam: np.ndarray) -> None:
+    """Leaves a position without motion in the workspace."""
+    for name in ("v", "a", "vp", "ap", "dv", "da", "sv", "sa", "lam"):
+        work[name][:] = 0.0
+    work["par"][:] = 0.0
+    work["par"][TIME] = t
+    work["flag"][FREEDOMS] = 0
+    work["q"][:] = q
+    work["lam"][: len(lam)] = lam
+
+
+@dataclass(frozen=True)
+class Look:
+    """Forces and stiffness at a closed position (STA-2).
+
+    Attributes
+    ----------
+    R : (n,) array
+        f + Phi_qᵀ lam, lam of least squares.
+    Z : (n, d) array
+        Orthonormal motions that the constraints allow.
+    g, H, W : (d,), (d, d), (d, d) arrays
+        Zᵀ R, Zᵀ R_q Z, and the mass matrix on these motions, made definite.
+    """
+
+    q: np.ndarray
+    lam: np.ndarray
+    R: np.ndarray
+    Z: np.ndarray
+    g: np.ndarray
+    H: np.ndarray
+    W: np.ndarray
+    size: float
+    violation: float
+
+
+class Search:
+    """The way from a position to an equilibrium."""
+
+    def __init__(self, system: System, work: Workspace, t: float):
+        self.system, self.work, self.t = system, work, t
+        self.scale = 0.0  # of generalised forces met so far
+
+    def look(self) -> Look:
+        """The balance at q in the workspace, which is closed."""
+        system, work = self.system, self.work
+        m = system.m
+        q = work["q"].copy()
+        at_rest(work, self.t, q, np.zeros(0))
+        status = work.call(EVALUATE)
+        if status == OK and not all(np.isfinite(work[name]).all() for name in ("f", "J", "M")):
+            status = NOT_FINITE
+        if status != OK:
+            who = culprit(system, work, status)
+            raise KinegradError(
+                f"The forces cannot be evaluated on the way to the equilibrium: {WORDS[status]}{who and f' ({who})'}. Start "
+                "from another position, or look for numbers that are too large."
+            )
+        f, J, M = work["f"].copy(), work["J"][:m].copy(), work["M"].copy()
+        lam = refined(J.T, -f) if m else np.zeros(0)
+        violation = float(np.abs(work["Phi"][:m]).max(initial=0.0))
+        at_rest(work, self.t, q, lam)
+        work.call(LINEARISE)
+        if not np.isfinite(work["R_q"]).all():
+            who = force_without_derivative(system, work)
+            raise KinegradError(
+                f"{f'Force {who!r}' if who else 'A force'} has no derivative at rest, which an equilibrium needs; avoid "
+                "norm() of a velocity that vanishes, such as by sqrt(norm2(v) + 1e-12)."
+            )
+        R, K, Z = f + J.T @ lam, work["R_q"].copy(), allowed(J, system.n)
+        W = definite(Z.T @ M @ Z)
+        self.scale = max(self.scale, np.abs(f).max(initial=0.0))
+        return Look(q, lam, R, Z, Z.T @ R, Z.T @ K @ Z, W, np.abs(K).max(initial=0.0), violation)
+
+    def newton(self, look: Look) -> tuple[np.ndarray, float]:
+        """The full step as far as there is stiffness, and the largest force where there is none."""
+        u = -np.linalg.lstsq(look.H, look.g, rcond=NEUTRAL)[0]
+        return u, float(np.abs(look.H @ u + look.g).max(initial=0.0))
+
+    def settled(self, look: Look) -> bool:
+        """Whether no force is left, but for what a tiny step would remove."""
+        u, rest = self.newton(look)
+        near = np.abs(look.Z @ u).max(initial=0.0) <= SMALL * max(1.0, np.abs(look.q).max(initial=0.0))
+        return bool(near and rest <= 1e-10 * max(self.scale, look.size))
+
+    def step(self, look: Look, mu: float) -> tuple[np.ndarray, float]:
+        """A step of the overdamped motion (STA-3), and its damping, at least what makes it go downhill."""
+        values = np.linalg.eigvals(np.linalg.solve(look.W, 0.5 * (look.H + look.H.T))).real
+        lowest, largest = values.min(), np.abs(values).max()
+        if lowest <= NEUTRAL * largest:
+            mu = max(mu, 1.5 * abs(lowest), 1e-6 * largest)
+        if mu == 0.0 and largest == 0.0:
+            mu = float(np.abs(np.linalg.solve(look.W, look.g)).max()) / LARGEST_STEP or 1.0
+        dq = look.Z @ -np.linalg.solve(mu * look.W + look.H, look.g)
+        size = np.abs(dq).max()
+        return dq * min(1.0, LARGEST_STEP / size) if size > 0.0 else dq, mu
+
+    def run(self, max_iterations: int) -> tuple[Look, int]:
+        """The equilibrium, and the iterations it took."""
+        look = self.look()
+        mu, dq = 0.0, np.zeros(self.system.n)
+        for iteration in range(max_iterations):
+            if self.settled(look):
+                return self.polished(look), iteration
+            dq, damping = self.step(look, mu)
+            self.work["q"][:] = look.q + dq
+            try:
+                close_position(self.system, self.work, "on the way to the equilibrium")
+                trial = self.look()
+            except KinegradError:
+                trial = None
+            if trial is not None and trial.R @ (trial.q - look.q) <= 0.5 * abs(look.g @ (look.Z.T @ dq)):
+                look, mu = trial, 0.25 * damping if damping > 1e-6 else 0.0
+            else:
+                mu = 4.0 * max(damping, 1e-3 * _stiffness(look))
+        raise KinegradError(self._failed(look, dq, max_iterations))
+
+    def polished(self, look: Look) -> Look:
+        """The same after a few more steps, as long as they make forces smaller."""
+        for _ in range(POLISH):
+            self.work["q"][:] = look.q + look.Z @ self.newton(look)[0]
+            close_position(self.system, self.work, "at the equilibrium")
+            better = self.look()
+            if not np.linalg.norm(better.g) < np.linalg.norm(look.g):
+                break
+            look = better
+        return look
+
+    def _failed(self, look: Look, dq: np.ndarray, iterations: int) -> str:
+        k = int(np.abs(dq).argmax()) if np.any(dq) else int(np.abs(look.R).argmax())
+        name = self.system.coordinates[k]
+        return (
+            f"No equilibrium was found in {iterations} iterations: {name!r} keeps moving (it is at {look.q[k]:.4g}, pushed "
+            f"by {-look.R[k]:.3g}). Hold it by a spring, a driver or a constraint, or start nearer to an equilibrium."
+        )
+
+
+def _stiffness(look: Look) -> float:
+    return float(np.abs(np.linalg.eigvals(np.linalg.solve(look.W, look.H))).max()) or 1.0
+
+
+def definite(W: np.ndarray) -> np.ndarray:
+    """The inertia on the allowed motions with a little more where it has none, such as about the axis of a slender bar."""
+    return W + 1e-13 * max(np.trace(W), 1e-30) * np.eye(len(W))
+
+
+def named(system: System, motion: np.ndarray) -> str:
+    """The coordinates that move most in a motion."""
+    size = np.abs(motion)
+    return " and ".join(system.coordinates[k] for k in np.flatnonzero(size > 0.5 * size.max()))
+
+
+def allowed(J: np.ndarray, n: int) -> np.ndarray:
+    """(n, d) orthonormal basis of the motions with J v = 0."""
+    if not len(J):
+        return np.eye(n)
+    _, values, rows = np.linalg.svd(J)
+    rank = int((values > RANK_TOLERANCE * max(values[0], 1e-300)).sum())
+    return rows[rank:].T
+
+
+def stability(system: System, look: Look) -> tuple[np.ndarray, tuple[str, ...], bool]:
+    """Eigenvalues, names of directions without stiffness, and whether all eigenvalues are real and positive (STA-4)."""
+    values, vectors = np.linalg.eig(np.linalg.solve(look.W, look.H))
+    largest = np.abs(values).max(initial=0.0)
+    free = []
+    for value, vector in zip(values, vectors.T, strict=True):
+        if abs(value) <= NEUTRAL * largest or largest == 0.0:
+            free.append(named(system, look.Z @ vector))
+    real = np.abs(values.imag) <= 1e-6 * largest
+    order = np.argsort(values.real)
+    stable = not free and bool(real.all() and (values.real > 0.0).all())
+    return (values.real if real.all() else values)[order], tuple(dict.fromkeys(free)), stable
+
+
+class Balance(NamedTuple):
+    """What a search found: forces and stiffness there, iterations, and what `stability` tells."""
+
+    look: Look
+    iterations: int
+    eigenvalues: np.ndarray
+    free: tuple[str, ...]
+    stable: bool
+
+
+def balance(
+    system: System,
+    work: Workspace,
+    t: float = 0.0,
+    max_iterations: int = MAX_ITERATIONS,
+    guess: np.ndarray | None = None,
+) -> Balance:
+    """The equilibrium that an overdamped motion from the assembled position, or from `guess`, leads to, with drivers at t."""
+    refuse_states(system, "an equilibrium")
+    refuse_velocity_rows(system, "An equilibrium", "simulate the model")
+    work["par"][:] = 0.0
+    work["par"][TIME] = t
+    if guess is None:
+        place(system, work)
+        try:
+            solve_position(system, work)
+        except AssemblyError:
+            close_position(system, work, "at the start")
+    else:
+        work["q"][:] = guess
+        close_position(system, work, "near the equilibrium")
+    try:
+        look, iterations = Search(system, work, t).run(max_iterations)
+        values, free, stable = stability(system, look)
+    except np.linalg.LinAlgError:
+        raise KinegradError(
+            "The stiffness and the mass of the model are so far apart that its equilibrium cannot be computed; look for "
+            "masses, lengths or stiffnesses that are too large or too small."
+        ) from None
+    return Balance(look, iterations, values, free, stable)
