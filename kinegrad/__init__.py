@@ -43,6 +43,7 @@ _PUBLIC = {
     "equilibrium": "statics.equilibrium",
     "Equilibrium": "statics.equilibrium",
     "drive": "statics.drive",
+    **dict.fromkeys(("angular_rates", "AngularRates"), "statics.angular"),
     "inverse": "statics.inverse",
     "Inverse": "statics.inverse",
     "Reactions": "reactions.result",

@@ -6,15 +6,15 @@ import sys
 import kinegrad as kg
 
 NAMES = """
-ALI3P AccuracyWarning Actuator Angle Assembly AssemblyError AxisInertia Body Bushing Cardan Coincidence Comparison
-ComparisonRow Cylindrical DerivativeWarning Direct DiscreteAdjoint Distance Dot Driver Equilibrium ExpressionError Fixed
-Floating FloatingStart Force FrameMarker Freedom GeneralizedAlpha Gradient GradientCheck Gravity Ground Guidance HHT Index1
-Inverse IterationWarning KinegradError Linear Link MatrixR Mobility Model ModelError ModelWarning Motion Newmark Objective
-Parallel Penalty Planar PointInPlane PointMarker PointMass PointOnLine Pose PositionRow Prismatic Problem Reactions
-Recursive Revolute RungeKutta4 RungeKutta54 SameDirection Screw Simulation SimulationError Spherical SphericalStart Spline
-Spring Stepper StepperState Torque UnusedOptionWarning VectorMarker VelocityRow __version__ assemble box compare cylinder
-drive equilibrium gradient inverse joint law load lower mobility
-reference_point rod rotations simulate sphere
+ALI3P AccuracyWarning Actuator Angle AngularRates Assembly AssemblyError AxisInertia Body Bushing Cardan Coincidence
+Comparison ComparisonRow Cylindrical DerivativeWarning Direct DiscreteAdjoint Distance Dot Driver Equilibrium
+ExpressionError Fixed Floating FloatingStart Force FrameMarker Freedom GeneralizedAlpha Gradient GradientCheck Gravity
+Ground Guidance HHT Index1 Inverse IterationWarning KinegradError Linear Link MatrixR Mobility Model ModelError
+ModelWarning Motion Newmark Objective Parallel Penalty Planar PointInPlane PointMarker PointMass PointOnLine Pose
+PositionRow Prismatic Problem Reactions Recursive Revolute RungeKutta4 RungeKutta54 SameDirection Screw Simulation
+SimulationError Spherical SphericalStart Spline Spring Stepper StepperState Torque UnusedOptionWarning VectorMarker
+VelocityRow __version__ angular_rates assemble box compare cylinder drive equilibrium gradient inverse joint law load
+lower mobility reference_point rod rotations simulate sphere
 """
 
 

@@ -9,6 +9,7 @@ from kinematics.small_models import coupler_point, system
 from test_inverse import DRIVEN_BAR
 
 import kinegrad as kg
+from kinegrad.coordinates.sets import SETS
 from kinegrad.kernels.formulations.driven import BRIDGED, PASSED
 from kinegrad.kernels.products import FREEDOMS, POSITION
 
@@ -23,9 +24,10 @@ def differences(x: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
+@pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("name", SPATIAL)
-def test_rates_are_differences_of_positions(name):
-    motion = kg.drive(kg.lower(SPATIAL[name]()), t_end=1.0, step=1e-3)
+def test_rates_are_differences_of_positions(name, kind):
+    motion = kg.drive(kg.lower(SPATIAL[name](), kind), t_end=1.0, step=1e-3)
     for x, v, a in [(motion.q, motion.qd, motion.qdd)] + [
         (marker.position, marker.velocity, marker.acceleration) for marker in map(motion.marker, motion.system.markers)
     ]:
@@ -36,10 +38,11 @@ def test_rates_are_differences_of_positions(name):
     assert motion.extra["singular"] == []
 
 
+@pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("name", SPATIAL)
-def test_multipliers_balance_the_forces(name):
+def test_multipliers_balance_the_forces(name, kind):
     """M a + f + Phi_qᵀ lam = 0; of six drivers the powers make the change of energy."""
-    found = kg.inverse(kg.lower(SPATIAL[name]()), t_end=0.4, step=2e-3)
+    found = kg.inverse(kg.lower(SPATIAL[name](), kind), t_end=0.4, step=2e-3)
     motion = found.motion
     for driver, force in found.forces.items():
         row = motion.system.row_names.index(driver)
@@ -50,9 +53,10 @@ def test_multipliers_balance_the_forces(name):
     assert work == pytest.approx(energy[-1] - energy[0], rel=1e-6)
 
 
-def test_a_crank_turns_ten_times():
+@pytest.mark.parametrize("kind", SETS)
+def test_a_crank_turns_ten_times(kind):
     """Every turn is like the first; the driven angle counts all of them."""
-    motion = kg.drive(kg.lower(text_model(RSUR, ("w*t", "20*pi*t"))), t_end=1.0, step=1e-3)
+    motion = kg.drive(kg.lower(text_model(RSUR, ("w*t", "20*pi*t")), kind), t_end=1.0, step=1e-3)
     C = motion.marker("coupler.C").position
     assert np.abs(C[100::100] - C[0]).max() < 1e-13
     k = motion.system.coordinates.index("A.angle")
@@ -64,18 +68,21 @@ def test_a_crank_turns_ten_times():
 @pytest.mark.parametrize(
     ("start", "step"), [(1.0, 1e-3), (1.0, 0.037), (0.5 * np.pi, np.pi / 200), (0.5 * np.pi, np.pi / 2e4)]
 )
-def test_a_parallelogram_keeps_its_branch(start, step):
+@pytest.mark.parametrize("kind", SETS)
+def test_a_parallelogram_keeps_its_branch(start, step, kind):
     """Through its change points, between instants and at them; they are told, with time and rank."""
-    motion = kg.drive(kg.lower(parallelogram(start)), t_end=2.0, step=step)
+    motion = kg.drive(kg.lower(parallelogram(start), kind), t_end=2.0, step=step)
     coupler = motion.marker("coupler.Q").position - motion.marker("coupler.P").position
     assert np.abs(coupler - [0.5, 0, 0]).max() < 1e-11
-    assert np.abs(motion.marker("coupler.Q").velocity).max() == pytest.approx(2.0, abs=1e-4)
-    assert np.abs(np.abs(motion.qd) - 10.0).max() < 1e-8 and np.abs(motion.qdd).max() < 1e-4
+    P, Q = motion.marker("coupler.P"), motion.marker("coupler.Q")
+    assert np.abs(Q.velocity - P.velocity).max() < 1e-8 and np.abs(Q.acceleration - P.acceleration).max() < 1e-5
+    assert np.linalg.norm(Q.velocity, axis=1) == pytest.approx(2.0, abs=1e-9)
     expected = (np.arange(1, 9) * np.pi - start) / 10
     places = motion.extra["singular"]
     expected = expected[expected < motion.t[-1]][: len(places)]
     assert len(places) >= 6 and [place["t"] for place in places] == pytest.approx(expected, abs=0.02 * step + 1e-9)
-    assert all((p["rank"], p["n"], p["passed"]) == (2, 3, True) for p in places)
+    n = motion.system.n
+    assert all((p["rank"], p["n"], p["passed"]) == (n - 1, n, True) for p in places)
     assert (motion.flags & PASSED).any() and ((motion.flags & BRIDGED).any() or start == 1.0)
 
 
@@ -110,9 +117,9 @@ def test_lock_up_is_told_and_what_was_found_is_kept(step):
 
 
 def test_drivers_that_ask_for_a_jump():
-    jump = DRIVEN_BAR.replace("pi/2 + w*t + amp*t**2", "pi/2 + tanh(1e10*(t - 0.305))")
+    jump = DRIVEN_BAR.replace("pi/2 + w*t + amp*t**2", "pi/2 + tanh(1e16*(t - 0.305))")
     with pytest.raises(
-        kg.AssemblyError, match=r"cannot be followed after t = 0\.30499999\d s: its drivers ask for a jump"
+        kg.AssemblyError, match=r"cannot be followed after t = 0\.30\d* s: its drivers ask for a jump"
     ):
         kg.drive(system(jump), t_end=1.0, step=0.01)
 

@@ -32,8 +32,9 @@ COMPATIBLE = 1e-8  # of velocities and accelerations that rows agree on
 SMOOTH, FLOOR = 0.2, 1e-4  # part of a step by which it may miss its prediction, and a distance that is no branch
 ZONE = 3e-3  # of the best position so far: where the weakest direction is seen so little, a position is singular
 ALIGNED = 0.5  # cosine of weakest directions that are the same one
-HALVINGS = 20  # of a step between two instants of the grid
+HALVINGS = 30  # of a step between two instants of the grid
 MOST_ATTEMPTS = 400
+BRIDGED_TO = 1e-12  # of a row at an instant that was bridged, if that can be had by a shorter bridge
 BRIDGES = 8  # lengths of a bridge that are tried, each twice the one before
 IN_ZONE = -1  # no failure: the instant is to be bridged
 PASSED, BRIDGED = 16, 8  # flags of a step: a singular position lies in it; its instant is one, to rounding
@@ -217,9 +218,12 @@ def between(t, t0, q0, v0, a0, t1, q, v, a, k):
 
 
 @kernel
-def bridge(fn, ctx, t, F, P, more):
-    """Status and iterations: the state at time t, a singular position, between the path and a state beyond (DRV-6)."""
-    q, v, a, vp, ap = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx)
+def bridge(fn, ctx, t, F, P, more, allowed):
+    """Status and iterations: the state at time t, a singular position, between the path and a state beyond (DRV-6).
+
+    It is refused, as not converged, if a row is off by more than `allowed`.
+    """
+    q, v, a, vp, ap, Phi = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), Phi_(ctx)
     total, length = 0, t - P.info[T0]
     for _ in range(BRIDGES):
         status, its = attempt(fn, ctx, t + length, F, P, more)
@@ -231,6 +235,9 @@ def bridge(fn, ctx, t, F, P, more):
                 ap[i] = a[i]
             par_(ctx)[TIME] = t
             call(fn[POSITION], ctx)
+            for l in range(F.A.shape[0]):
+                if not abs(real(Phi[l])) * real(F.rows[l]) <= allowed:
+                    return NOT_CONVERGED, total
             return forces(fn, ctx), total
         length *= 2.0
     return LOST_RANK, total
@@ -272,14 +279,15 @@ def accept(ctx, t, P):
 def reach(fn, ctx, t, h, F, P, more):
     """Status, iterations and flags: the state at time t in the context, by as many steps as the path asks for; h: a step of
     the grid."""
-    part, total, marks = 1.0, 0, 0
+    part, total, marks, bridged = 1.0, 0, 0, False
     for _ in range(MOST_ATTEMPTS):
         whole = part == 1.0
         when = t if whole else P.info[T0] + part * (t - P.info[T0])
         status, its = attempt(fn, ctx, when, F, P, more)
         total += its
         if status == IN_ZONE and whole:
-            status, its = bridge(fn, ctx, t, F, P, more)
+            status, its = bridge(fn, ctx, t, F, P, more, BRIDGED_TO)
+            bridged = bridged or status == NOT_CONVERGED
             total += its
             if status == OK:
                 return OK, total, marks | BRIDGED
@@ -293,6 +301,9 @@ def reach(fn, ctx, t, h, F, P, more):
             part *= 0.5
             if part * (t - P.info[T0]) < h * 0.5**HALVINGS:
                 break
+    if bridged:  # as well as it can be
+        status, its = bridge(fn, ctx, t, F, P, more, ACCEPTED)
+        return status, total + its, marks | BRIDGED
     return LOST_RANK if status == IN_ZONE else status, total, marks
 
 
