@@ -8,6 +8,7 @@ import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.given_states import GivenStates
+from kinegrad.dynamics.scheme import Scheme
 from kinegrad.errors import AssemblyError
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Objectives
@@ -72,6 +73,7 @@ def drive(
     final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
     psi = np.where(final, work["g"], 0.0)
     objectives = Objectives(final, psi, work["g"].copy())
+    driven.load(work, driven.fn, objectives)
     with Interrupts() as interrupts:
         loop = Loop(driven, work, driven.fn, EvenTimes(step, len(hs), t_end), hs, objectives, interrupts)
         run, done = (loop.every_step(row, progress), None) if stride == 1 else loop.some_steps(row, stride, progress)
@@ -138,6 +140,8 @@ class Driven(GivenStates):
         if status != OK:
             raise AssemblyError(reason(self, status)[0])
         return row
+
+    load = Scheme.load
 
     def advance(self, work, fn, steps, objectives):
         """Status and number of steps done."""

@@ -118,9 +118,7 @@ def test_lock_up_is_told_and_what_was_found_is_kept(step):
 
 def test_drivers_that_ask_for_a_jump():
     jump = DRIVEN_BAR.replace("pi/2 + w*t + amp*t**2", "pi/2 + tanh(1e16*(t - 0.305))")
-    with pytest.raises(
-        kg.AssemblyError, match=r"cannot be followed after t = 0\.30\d* s: its drivers ask for a jump"
-    ):
+    with pytest.raises(kg.AssemblyError, match=r"cannot be followed after t = 0\.30\d* s: its drivers ask for a jump"):
         kg.drive(system(jump), t_end=1.0, step=0.01)
 
 
