@@ -12,7 +12,7 @@ def use(J, F, b, f, x, y, u, w):
     rank = factor(J, F)
     solve(F, rank, b, x)
     solve_transposed(F, rank, f, y)
-    return rank, weakest(F, u, w) if rank == F.A.shape[1] else 0.0
+    return rank, weakest(F, u, w) if rank == F.A.shape[0] else 0.0
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (4, 4), (9, 5)])

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinegrad.kernels.formulations.blocks import observe_step
 from kinegrad.kernels.jit import entry, kernel, real
-from kinegrad.kernels.orthogonal import factor, solve, solve_transposed, weakest
+from kinegrad.kernels.orthogonal import factor, last_pivot, solve, solve_transposed, weakest
 from kinegrad.kernels.products import (
     AT_POSITION,
     BIAS,
@@ -85,7 +85,7 @@ def newton(fn, ctx, F, more):
     `more` iterations follow the last one needed.
     """
     flag, q, Phi, J, x = flag_(ctx), q_(ctx), Phi_(ctx), J_(ctx), x_(ctx)
-    n = F.A.shape[1]
+    n = F.A.shape[0]
     last, left = 1e300, -1
     for it in range(MAX_ITERATIONS + more):
         call(fn[POSITION], ctx)
@@ -117,13 +117,6 @@ def newton(fn, ctx, F, more):
 
 
 @kernel
-def last_pivot(F):
-    """How much the rows see of the last column, at most what they see of the weakest direction times √n."""
-    n = F.A.shape[1]
-    return abs(real(F.A[n - 1, n - 1]))
-
-
-@kernel
 def disagreement(J, m, n, x, c, F):
     """The largest |J x + c| in scaled rows, and the largest |x| and |c| in scaled units."""
     off, size, given = 0.0, 0.0, 0.0
@@ -143,7 +136,7 @@ def rates(fn, ctx, F, P):
     """Status; velocities and accelerations at q in the context, with M, f and rows there (DRV-2)."""
     flag, J, Phi, Phi_t, c = flag_(ctx), J_(ctx), Phi_(ctx), Phi_t_(ctx), c_(ctx)
     v, a, vp, ap = v_(ctx), a_(ctx), vp_(ctx), ap_(ctx)
-    m, n = F.A.shape
+    n, m = F.A.shape
     call(fn[POSITION], ctx)
     if flag[STATUS] != OK:
         return flag[STATUS]
@@ -247,7 +240,7 @@ def bridge(fn, ctx, t, F, P, more, allowed):
                 ap[i] = a[i]
             par_(ctx)[TIME] = t
             call(fn[POSITION], ctx)
-            for l in range(F.A.shape[0]):
+            for l in range(F.A.shape[1]):
                 if not abs(real(Phi[l])) * real(F.rows[l]) <= allowed:
                     return NOT_CONVERGED, total
             return forces(fn, ctx), total
@@ -354,8 +347,8 @@ def begin(fn, ctx, F, P, row):
     if status == OK:
         accept(ctx, real(par_(ctx)[TIME]), P)
         P.count[0] = 0
-        multipliers(ctx, F, F.A.shape[1])
-        store(ctx, F.A.shape[0], row)
+        multipliers(ctx, F, F.A.shape[0])
+        store(ctx, F.A.shape[1], row)
     return status, factor(J_(ctx), F)
 
 
@@ -364,7 +357,7 @@ def drive(fn, ctx, F, P, more, steps, objectives):
     """Status and number of steps done: from the path through the instants ts[1:], as `simulate` of formulations."""
     ts, hs, stride, traj, iterations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
     final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
-    m, n = F.A.shape
+    n, m = F.A.shape
     flag_(ctx)[FREEDOMS] = 0
     par_(ctx)[WK] = 0.0
     for step in range(hs.shape[0]):
