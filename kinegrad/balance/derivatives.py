@@ -40,7 +40,7 @@ class RestDerivatives:
 
     def position(self) -> np.ndarray:
         """(n, p) derivatives of q by the directions of the workspace (STA-5)."""
-        work, n, m = self.work, self.system.n, self.system.m
+        work, m = self.work, self.system.m
         Z = self.stiffness.Z
         closing = refined(self.J, -work["Phi_s"][:m])
         return closing + Z @ self.stiffness.solve(-Z.T @ (work["R_s"] + self.K @ closing))

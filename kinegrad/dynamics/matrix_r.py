@@ -246,7 +246,6 @@ class MatrixR(Formulation):
     def start_state(self, work, q, v, a):
         if (self.chosen >= 0).all():
             return tuple(x[self.chosen] for x in (q, v, a))
-        n = self.system.n
         rows = np.array([f.row for f in self.free], np.int64)
         Phidd, Phid, J = (work[name][rows] for name in ("Phidd_q", "Phid_q", "Phi_q"))
         Phidd_s, Phid_s, Phi_s = (work[name][rows] for name in ("Phidd_s", "Phid_s", "Phi_s"))

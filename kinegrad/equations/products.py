@@ -79,7 +79,7 @@ class Products:
     @cached_property
     def partials(self) -> Partials:
         """With a and lam zero R is f; lam and qdd stand in the places of a projection's multipliers and correction."""
-        work, n, m = self._workspace(), self.system.n, self.system.m
+        work, m = self._workspace(), self.system.m
         work["sv"][:m] = self.lam
         work["da"][:] = self.qdd
         self._run(work, LINEARISE)

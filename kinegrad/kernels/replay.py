@@ -3,29 +3,27 @@
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, TIME, WK
+from kinegrad.kernels.solvers.multiply import row_times
 from kinegrad.kernels.table import call
 
-(mk_, par_, flag_, q_, v_, vp_, ap_, lam_, energy_, J_, Phi_, Phi_t_, c_) = ELEMENTS.viewers(
-    *"mk par flag q v vp ap lam energy J Phi Phi_t c".split()
+(mk_, par_, flag_, q_, v_, vp_, ap_, lam_, energy_, J_, wide_, Phi_, Phi_t_, c_) = ELEMENTS.viewers(
+    *"mk par flag q v vp ap lam energy J wide Phi Phi_t c".split()
 )
 
 
 @kernel
-def worst(J, m, n, x, c):
-    """The largest |J x + c|."""
+def worst(P, J, m, x, c):
+    """The largest |J x + c|; P is the pattern of J."""
     largest = 0.0
     for l in range(m):
-        s = c[l]
-        for i in range(n):
-            s += J[l, i] * x[i]
-        largest = max(largest, abs(s))
+        largest = max(largest, abs(row_times(P, J, l, x, c[l])))
     return largest
 
 
 @entry(what="the simulation kernels")
 def replay(fn, ctx, m, t, q, qd, qdd, lam, markers, energy, violation):
     """Fill markers (k, markers, 3, 3): x, xd, xdd; energy (k, 3); violation (k, 3): |Phi|, |Phid|, |Phidd|."""
-    mk, par, flag, J, Phi = mk_(ctx), par_(ctx), flag_(ctx), J_(ctx), Phi_(ctx)
+    mk, par, flag, J, P, Phi = mk_(ctx), par_(ctx), flag_(ctx), J_(ctx), wide_(ctx), Phi_(ctx)
     n = q.shape[1]
     flag[FREEDOMS] = 0
     par[WK] = 0.0
@@ -44,9 +42,9 @@ def replay(fn, ctx, m, t, q, qd, qdd, lam, markers, energy, violation):
             energy[k, j] = energy_(ctx)[j]
         for l in range(m):
             violation[k, 0] = max(violation[k, 0], abs(Phi[l]))
-        violation[k, 1] = worst(J, m, n, vp_(ctx), Phi_t_(ctx))
+        violation[k, 1] = worst(P, J, m, vp_(ctx), Phi_t_(ctx))
         call(fn[BIAS], ctx)
-        violation[k, 2] = worst(J, m, n, ap_(ctx), c_(ctx))
+        violation[k, 2] = worst(P, J, m, ap_(ctx), c_(ctx))
         call(fn[OBSERVE], ctx)
         for i in range(markers.shape[1]):
             for j in range(3):
