@@ -33,7 +33,7 @@ class NamedArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __init__(self, name: str, values: np.ndarray, rows: Sequence[str], columns: Sequence[str] = ()):
         self.name, self.rows, self.columns = name, tuple(rows), tuple(columns)
-        self.values = np.array(values, float)
+        self.values = np.asarray(values, float) + 0.0  # a copy, with no zero below zero
         self.values.setflags(write=False)
 
     # --- as an array ---
