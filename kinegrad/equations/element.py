@@ -45,7 +45,7 @@ class ElementEquations(Tables):
 
     def _of(self, name: str, values: np.ndarray) -> NamedArray:
         columns = self.element.system.coordinates if values.ndim == 2 else ()
-        return NamedArray(name, 0.0 + values[list(self.element.numbers)], self.element.rows, columns)
+        return NamedArray(name, values[list(self.element.numbers)], self.element.rows, columns)
 
     @cached_property
     def Phi(self) -> NamedArray:

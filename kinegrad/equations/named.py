@@ -11,15 +11,16 @@ from kinegrad.errors import KinegradError
 from kinegrad.markup import frame, grid
 from kinegrad.model.element import closest
 
+ROUNDING = 1e-15  # of the largest entry
 MOST = 40  # rows, and columns, that are shown
-FEW = 8  # columns that are all shown; of more, those of zeros are left out
+FEW = 8  # columns that are all shown; of more, those of zeros are left out, and rows with them where these have the same names
 
 
 class NamedArray(np.lib.mixins.NDArrayOperatorsMixin):
     """A vector or a matrix with names of its rows and columns.
 
     Entries are asked for by name, ``Phi_q["pin.x", "hinge.angle"]``, or by number.  Functions of NumPy take it and give plain
-    arrays: ``M @ qdd``.
+    arrays: ``M @ qdd``.  As a table it shows ~0 for what is rounding beside its largest entry.
 
     Attributes
     ----------
@@ -33,7 +34,7 @@ class NamedArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __init__(self, name: str, values: np.ndarray, rows: Sequence[str], columns: Sequence[str] = ()):
         self.name, self.rows, self.columns = name, tuple(rows), tuple(columns)
-        self.values = np.array(values, float)
+        self.values = np.asarray(values, float) + 0.0  # a copy, with no zero below zero
         self.values.setflags(write=False)
 
     # --- as an array ---
@@ -79,19 +80,25 @@ class NamedArray(np.lib.mixins.NDArrayOperatorsMixin):
         table, columns = self.values, self.columns
         if table.ndim == 1:
             table, columns = table[:, None], ("",)
-        shown = [j for j in range(len(columns)) if len(columns) <= FEW or table[:, j].any()]
-        left_out = [f"{len(columns) - len(shown)} columns of zeros left out"] if len(shown) < len(columns) else []
-        more = [f"{len(names) - MOST} more {what}" for names, what in ((self.rows, "rows"), (shown, "columns"))]
-        left_out += [text for text, names in zip(more, (self.rows, shown), strict=True) if len(names) > MOST]
-        shown = shown[:MOST]
-        head = [self.name, *(columns[j] for j in shown)]
-        rows = [[name, *(f"{row[j]:.6g}" for j in shown)] for name, row in zip(self.rows[:MOST], table, strict=False)]
-        return head, rows, "; ".join(left_out)
+        down, along = range(len(self.rows)), range(len(columns))
+        if len(columns) > FEW:
+            along = [j for j in along if table[:, j].any()]
+            down = [i for i in down if table[i].any()] if self.rows == columns else down
+        remarks = []
+        for shown, names, what in ((down, self.rows, "rows"), (along, columns, "columns")):
+            if len(shown) < len(names):
+                remarks.append(f"{len(names) - len(shown)} {what} of zeros left out")
+            if len(shown) > MOST:
+                remarks.append(f"{len(shown) - MOST} more {what}")
+        head = [self.name, *(columns[j] for j in along[:MOST])]
+        rounding = ROUNDING * np.abs(table).max(initial=0.0)
+        rows = [[self.rows[i], *(_shown(table[i, j], rounding) for j in along[:MOST])] for i in down[:MOST]]
+        return head, rows, "; ".join(remarks)
 
     def __repr__(self) -> str:
         head, rows, remark = self._cells()
         if not rows:
-            return f"{self.name}: no rows"
+            return f"{self.name}: zero" if self.rows else f"{self.name}: no rows"
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         lines = [
             "  ".join(
@@ -104,6 +111,10 @@ class NamedArray(np.lib.mixins.NDArrayOperatorsMixin):
     def _repr_html_(self) -> str:
         head, rows, remark = self._cells()
         return frame(remark, grid(head, rows)) if remark else grid(head, rows)
+
+
+def _shown(x: float, rounding: float) -> str:
+    return "~0" if 0.0 < abs(x) < rounding else f"{x:.6g}"
 
 
 class Tables:

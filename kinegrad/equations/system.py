@@ -95,19 +95,19 @@ class Equations(Tables):
 
     @cached_property
     def nu(self) -> NamedArray:
-        return self._rows("nu", 0.0 - self._products.values.Phi_t)
+        return self._rows("nu", -self._products.values.Phi_t)
 
     @cached_property
     def gamma(self) -> NamedArray:
-        return self._rows("gamma", 0.0 + self._products.values.gamma)
+        return self._rows("gamma", self._products.values.gamma)
 
     @cached_property
     def gamma_q(self) -> NamedArray:
-        return self._rows("gamma_q", 0.0 + self._products.partials.gamma_q)
+        return self._rows("gamma_q", self._products.partials.gamma_q)
 
     @cached_property
     def gamma_qd(self) -> NamedArray:
-        return self._rows("gamma_qd", 0.0 + self._products.partials.gamma_qd)
+        return self._rows("gamma_qd", self._products.partials.gamma_qd)
 
     @cached_property
     def PhiqTlam_q(self) -> NamedArray:
@@ -144,7 +144,7 @@ class Equations(Tables):
 
     @cached_property
     def b(self) -> NamedArray:
-        return self._rows("b", 0.0 - self._products.values.Phi_t)
+        return self._rows("b", -self._products.values.Phi_t)
 
     # --- for people ---
 

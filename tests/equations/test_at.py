@@ -158,6 +158,12 @@ def test_a_wide_table_leaves_columns_of_zeros_out():
     assert repr(array).split() == "Phi_q x3 x17 r 1.5 0 s 0 -2 (28 columns of zeros left out)".split()
     assert "28 columns of zeros left out" in array._repr_html_()
     assert repr(NamedArray("Phi", np.zeros(0), ())) == "Phi: no rows"
+    assert repr(NamedArray("nu", [3.0, 2e-16, 4e-15, 0.0], "abcd")).split() == "nu a 3 b ~0 c 4e-15 d 0".split()
+    square = np.zeros((30, 30))
+    square[3, 17] = 2.5
+    array = NamedArray("H", square, array.columns, array.columns)
+    assert repr(array) == "H   x17\nx3  2.5\n(29 rows of zeros left out; 29 columns of zeros left out)"
+    assert repr(NamedArray("H", 0.0 * square, array.rows, array.rows)) == "H: zero"
 
 
 def test_nothing_heavy_is_loaded_to_lower_a_model():
