@@ -13,10 +13,9 @@ from own_models import four_bar
 from kinegrad.coordinates.sets import joint
 from kinegrad.kernels import elements
 from kinegrad.kernels.elements import stages
-from kinegrad.kernels.elements.kinds import KINDS, empty_stages, link_stages, taking_part
+from kinegrad.kernels.elements.kinds import KINDS, STAGES, empty_stages, link_stages, taking_part
 from kinegrad.kernels.elements.layout import ELEMENTS, N_COUNT
 from kinegrad.kernels.elements.stages import CALLS, COUNT, ENERGY, FIRST, FORCES, N_STAGES, PULL, SCALARS, Kind
-from kinegrad.kernels.joint.runs import STAGES
 from kinegrad.kernels.products import PRODUCTS
 from kinegrad.kernels.records import RECORDS
 from kinegrad.kernels.table import address
