@@ -87,7 +87,7 @@ class MatrixR(Formulation):
         self.scale = scale(self.system.lengths, work["M"].real.diagonal())
         self.weights = row_weights(work["J"].real / self.scale)
 
-    def remark(self) -> str:
+    def remark(self, work) -> str:
         if max(self.lost, int(self.parts.ready[1])) < NEARLY_LOST:
             return ""
         return (
