@@ -271,11 +271,11 @@ def angular_momentum(motion, k, masses):
 
 def test_drift_grows_and_is_told():
     """Nothing pulls it back: it falls with the fourth power of the step of rk4; a coarse run is told, with a remedy."""
-    run = {"formulation": "udwadia-kalaba", "integrator": "rk4", "t_end": 2.0}
-    drifts = [kg.simulate(system("five_bar"), step=step, **run).constraint_violation.max() for step in (0.02, 0.01)]
-    assert 12.0 < drifts[0] / drifts[1] < 40.0
+    run = {"formulation": "udwadia-kalaba", "integrator": "rk4", "t_end": 5.0}
+    drifts = [kg.simulate(system("five_bar"), step=step, **run).constraint_violation[-1, 0] for step in (0.01, 0.005)]
+    assert drifts[0] / drifts[1] == pytest.approx(16.0, abs=1.0) and drifts[0] < 1e-7
     with pytest.warns(kg.AccuracyWarning, match="have drifted: .* is off by .* nothing pulls it back"):
-        kg.simulate(system("five_bar"), "udwadia-kalaba", "newmark", t_end=5.0, step=0.05)
+        kg.simulate(system("ball_joint"), "udwadia-kalaba", "newmark", t_end=5.0, step=0.01)
     held = kg.simulate(system("five_bar"), kg.UdwadiaKalaba(frequency=10.0), "rk4", t_end=2.0, step=0.01)
     same = kg.simulate(system("five_bar"), kg.Index1(), "rk4", t_end=2.0, step=0.01)
     assert np.array_equal(held.q, same.q)
