@@ -14,7 +14,7 @@ from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION
 from kinegrad.kinematics.singular import NULL, inertia_scale
 from kinegrad.kinematics.start import row_sizes
 
-DRIFTED = 1e-3  # what a row is off by, of what it changes by when angles change by 1 and lengths by the size of the mechanism
+DRIFTED = 1e-3  # of a row, in what it changes by when angles change by 1 and lengths by the size of the mechanism
 NOTICEABLE = 1e-4  # part of the accelerations that penalties let through
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
 
@@ -66,8 +66,9 @@ class AccelerationLevel(Formulation):
             return ""
         worst = int(drift.argmax())
         return (
-            f"The constraints have drifted: {self.system.row_names[worst]!r} is off by {abs(work['Phi'][worst]):.2g} at the end, and "
-            "with a frequency of 0 nothing pulls it back; take smaller steps, a frequency such as 10, or the formulation 'ali3p'."
+            f"The constraints have drifted: {self.system.row_names[worst]!r} is off by {abs(work['Phi'][worst]):.2g} at the end, "
+            "and with a frequency of 0 nothing pulls it back; take smaller steps, a frequency such as 10, or the formulation "
+            "'ali3p'."
         )
 
     def put_scales(self, work) -> None:

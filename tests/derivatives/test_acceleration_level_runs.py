@@ -114,7 +114,9 @@ def _cases() -> dict[str, Case]:
     }
     ball = {"wrt": ("m_B", "p_B", "p_C", "w"), "t_end": 0.06, "step": 0.016}
     unstabilised = {
-        f"{model}, udwadia-kalaba, {integrator.type}": Case(partial(example, model), UdwadiaKalaba(), integrator, **options)
+        f"{model}, udwadia-kalaba, {integrator.type}": Case(
+            partial(example, model), UdwadiaKalaba(), integrator, **options
+        )
         for model, integrator, options in (
             *(("ball_joint", i, ball) for i in (*integrators.values(), hht, generalized)),
             ("bennett", RungeKutta4(), {"wrt": ("m",), "t_end": 0.01, "step": 0.004}),

@@ -1,7 +1,7 @@
 """Udwadia and Kalaba's equation, written with pseudo-inverses, beside runs; the ball joint's rows in scalar-last quaternions.
 
-F. E. Udwadia and R. E. Kalaba, "A new perspective on constrained motion", Proceedings of the Royal Society A 439 (1992).  The rows
-of a ball joint between two free bodies are those of a note on the QuIRK toolbox for spacecraft, whose quaternions have their
+F. E. Udwadia and R. E. Kalaba, "A new perspective on constrained motion", Proceedings of the Royal Society A 439 (1992).  The
+rows of a ball joint between two free bodies are those of a note on the QuIRK toolbox for spacecraft, whose quaternions have their
 scalar last; its rows of the norm, mass and forces are completed as docs/theory/udwadia_kalaba.md says.
 """
 
@@ -34,7 +34,11 @@ def states(name):
     """(t, q, v) at 50 times of a run, with positions and velocities that hold to rounding, not near singular positions."""
     end = {"parallelogram": 0.25, "windows": 0.5, "gyroscope": 0.05, "squeezer": 0.02}.get(name, 0.5)
     motion = kg.simulate(
-        system(name), kg.ALI3P(projection_method="augmented-lagrangian", tolerance=1e-14), "newmark", t_end=end, step=end / 200
+        system(name),
+        kg.ALI3P(projection_method="augmented-lagrangian", tolerance=1e-14),
+        "newmark",
+        t_end=end,
+        step=end / 200,
     )
     work = system(name).workspace()
     return [polished(work, motion.t[k], motion.q[k].copy(), motion.qd[k].copy()) for k in range(4, 201, 4)]
@@ -86,7 +90,11 @@ def explicit(M, Q, A, b):
 def compiled(name, formulation):
     """(50, n) accelerations of a formulation at the states."""
     model, found = system(name), []
-    scheme, work, none = scheme_for(model, formulation, kg.RungeKutta4()), model.workspace(), np.zeros(len(model.objectives))
+    scheme, work, none = (
+        scheme_for(model, formulation, kg.RungeKutta4()),
+        model.workspace(),
+        np.zeros(len(model.objectives)),
+    )
     start(model, work)
     scheme.begin(work)
     scheme.allow_changes(work, work.functions(*scheme.needs, OBSERVE), Objectives(none.astype(bool), none, none))
@@ -105,7 +113,9 @@ def test_accelerations_of_every_example(name):
     assert len(both) == STATES
     for formulation in UNSTABILISED.values():
         found = compiled(name, formulation)
-        size = np.array([np.abs(a).max() + np.abs(v).max() ** 2 for a, (_, _, v) in zip(found, states(name), strict=True)])
+        size = np.array(
+            [np.abs(a).max() + np.abs(v).max() ** 2 for a, (_, _, v) in zip(found, states(name), strict=True)]
+        )
         for k in range(2):
             assert (np.abs(found - both[:, k]).max(axis=1) / size).max() < 1e-11
 
