@@ -1,8 +1,8 @@
 """Udwadia and Kalaba's equation, written with pseudo-inverses, beside runs; the ball joint's rows in scalar-last quaternions.
 
-F. E. Udwadia and R. E. Kalaba, "A new perspective on constrained motion", Proceedings of the Royal Society A 439 (1992).  The
-rows of a ball joint between two free bodies are those of a note on the QuIRK toolbox for spacecraft, whose quaternions have their
-scalar last; its rows of the norm, mass and forces are completed as docs/theory/udwadia_kalaba.md says.
+F. E. Udwadia and R. E. Kalaba, "A new perspective on constrained motion", Proceedings of the Royal Society A 439 (1992). The
+rows of a ball joint between two free bodies are those of a note on the QuIRK toolbox for spacecraft, whose quaternions have
+their scalar last; its rows of the norm, mass and forces are completed as docs/theory/udwadia_kalaba.md says.
 """
 
 from functools import cache
