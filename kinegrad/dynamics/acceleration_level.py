@@ -67,8 +67,8 @@ class AccelerationLevel(Formulation):
         worst = int(drift.argmax())
         off = abs(work["Phi"][worst])
         return (
-            f"The constraints have drifted: {self.system.row_names[worst]!r} is off by {off:.2g} at the end, and with a frequency "
-            "of 0 nothing pulls it back; take smaller steps, a frequency such as 10, or the formulation 'ali3p'."
+            f"The constraints have drifted: {self.system.row_names[worst]!r} is off by {off:.2g} at the end, and with a "
+            "frequency of 0 nothing pulls it back; take smaller steps, a frequency such as 10, or the formulation 'ali3p'."
         )
 
     def put_scales(self, work) -> None:

@@ -13,6 +13,7 @@ import pytest
 from helpers import assert_close
 
 import kinegrad as kg
+from kinegrad.coordinates.sets import SETS
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.kernels.formulations.arguments import Objectives
 from kinegrad.kernels.products import BIAS, EVALUATE, OBSERVE, TIME
@@ -25,22 +26,22 @@ UNSTABILISED = {"udwadia-kalaba": kg.UdwadiaKalaba(), "index1": kg.Index1(freque
 
 
 @cache
-def system(name):
-    return kg.joint(kg.Model.from_yaml(Path(__file__).parents[2] / "examples" / name / "model.yaml"))
+def system(name, kind="joint"):
+    return kg.lower(kg.Model.from_yaml(Path(__file__).parents[2] / "examples" / name / "model.yaml"), kind)
 
 
 @cache
-def states(name):
+def states(name, kind):
     """(t, q, v) at 50 times of a run, with positions and velocities that hold to rounding, not near singular positions."""
     end = {"parallelogram": 0.25, "windows": 0.5, "gyroscope": 0.05, "squeezer": 0.02}.get(name, 0.5)
     motion = kg.simulate(
-        system(name),
+        system(name, kind),
         kg.ALI3P(projection_method="augmented-lagrangian", tolerance=1e-14),
         "newmark",
         t_end=end,
         step=end / 200,
     )
-    work = system(name).workspace()
+    work = system(name, kind).workspace()
     return [polished(work, motion.t[k], motion.q[k].copy(), motion.qd[k].copy()) for k in range(4, 201, 4)]
 
 
@@ -87,9 +88,9 @@ def explicit(M, Q, A, b):
     return scale * a, scale * (a0 - inverse @ A.T @ (np.sqrt(D) * lam))
 
 
-def compiled(name, formulation):
+def compiled(name, kind, formulation):
     """(50, n) accelerations of a formulation at the states."""
-    model, found = system(name), []
+    model, found = system(name, kind), []
     scheme, work, none = (
         scheme_for(model, formulation, kg.RungeKutta4()),
         model.workspace(),
@@ -98,23 +99,24 @@ def compiled(name, formulation):
     start(model, work)
     scheme.begin(work)
     scheme.allow_changes(work, work.functions(*scheme.needs, OBSERVE), Objectives(none.astype(bool), none, none))
-    for t, q, v in states(name):
+    for t, q, v in states(name, kind):
         at(work, t, q, v)  # rows are chosen by J at the state
         assert scheme.settle(work, t) == OK
         found.append(work["a"].copy())
     return np.array(found)
 
 
+@pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_accelerations_of_every_example(name):
+def test_accelerations_of_every_example(name, kind):
     """udwadia-kalaba = index1 without stabilisation = the equation with pseudo-inverses, in two forms, at 50 states."""
-    work = system(name).workspace()
-    both = np.array([explicit(*at(work, *state)) for state in states(name)])
+    work = system(name, kind).workspace()
+    both = np.array([explicit(*at(work, *state)) for state in states(name, kind)])
     assert len(both) == STATES
     for formulation in UNSTABILISED.values():
-        found = compiled(name, formulation)
+        found = compiled(name, kind, formulation)
         size = np.array(
-            [np.abs(a).max() + np.abs(v).max() ** 2 for a, (_, _, v) in zip(found, states(name), strict=True)]
+            [np.abs(a).max() + np.abs(v).max() ** 2 for a, (_, _, v) in zip(found, states(name, kind), strict=True)]
         )
         for k in range(2):
             assert (np.abs(found - both[:, k]).max(axis=1) / size).max() < 1e-11
