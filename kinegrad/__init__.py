@@ -30,7 +30,7 @@ _PUBLIC = {
     "NamedArray": "equations.named",
     "simulate": "simulate",
     **dict.fromkeys(("Stepper", "StepperState"), "stepper"),
-    **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive"), "model.simulation"),
+    **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive", "UdwadiaKalaba"), "model.simulation"),
     **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
     "Motion": "motion",
     "State": "starts",

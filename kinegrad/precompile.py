@@ -106,8 +106,8 @@ def _functions() -> None:
         _ = call_law.address
 
 
-# Penalties, HHT and generalized-alpha run the code of index1 with Newmark, error control that of rk4; derivatives at
-# acceleration level are the same code for all of them.
+# Penalties, udwadia-kalaba, HHT and generalized-alpha run the code of index1 with Newmark, error control that of rk4;
+# derivatives at acceleration level are the same code for all of them.
 SIMULATED = (
     ("ali3p", "newmark"), ("matrix-r", "newmark"), ("matrix-r", "rk4"), ("index1", "newmark"), ("index1", "rk4"),
     ("recursive", "rk4"), ("recursive", "newmark"),

@@ -143,7 +143,7 @@ def simulate(
     if broken and throw:
         what = f"The objective {broken[0]!r} is infinite or not a number"
         raise SimulationError(f"{what}; its expression is outside its domain at some time.", motion=motion)
-    for remark in (far, scheme.remark()):
+    for remark in (far, scheme.remark(work)):
         if remark:
             warnings.warn(remark, AccuracyWarning, stacklevel=4)
     if scheme.iterates and stride == 1 and "max_iterations" not in scheme.unused:

@@ -12,9 +12,9 @@ Equilibrium ExpressionError Fixed Floating FloatingStart Force FrameMarker Freed
 Gravity Ground Guidance HHT Index1 Inverse IterationWarning KinegradError Linear Link MatrixR Mobility Model ModelError
 ModelWarning Motion NamedArray Newmark Objective Parallel Penalty Planar PointInPlane PointMarker PointMass PointOnLine Pose
 PositionRow Prismatic Problem Reactions Recursive Revolute RungeKutta4 RungeKutta54 SameDirection Screw Simulation
-SimulationError Spherical SphericalStart Spline Spring State Stepper StepperState Torque UnusedOptionWarning VectorMarker
-VelocityRow __version__ angular_rates assemble box compare cylinder drive equilibrium gradient inverse joint law load lower
-mobility reference_point rod rotations simulate sphere
+SimulationError Spherical SphericalStart Spline Spring State Stepper StepperState Torque UdwadiaKalaba UnusedOptionWarning
+VectorMarker VelocityRow __version__ angular_rates assemble box compare cylinder drive equilibrium gradient inverse joint law
+load lower mobility reference_point rod rotations simulate sphere
 """
 
 

@@ -34,7 +34,10 @@ Coordinates = Annotated[
     str | None, typer.Option("--coordinates", metavar="NAME", help="Coordinate set: joint or reference-point.")
 ]
 Formulation = Annotated[
-    str | None, typer.Option("--formulation", metavar="NAME", help="ali3p, matrix-r, index1, penalty or recursive.")
+    str | None,
+    typer.Option(
+        "--formulation", metavar="NAME", help="ali3p, matrix-r, index1, penalty, recursive or udwadia-kalaba."
+    ),
 ]
 Integrator = Annotated[
     str | None, typer.Option("--integrator", metavar="NAME", help="newmark, hht, generalized-alpha, rk4 or rk54.")

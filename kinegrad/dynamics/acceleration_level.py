@@ -10,16 +10,17 @@ from kinegrad.dynamics.prepared import Prepared
 from kinegrad.dynamics.runge_kutta import RungeKutta
 from kinegrad.kernels.formulations.arguments import Explicit, Steps
 from kinegrad.kernels.formulations.runge_kutta import NONE
-from kinegrad.kernels.products import BIAS, EVALUATE
+from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION
 from kinegrad.kinematics.singular import NULL, inertia_scale
 from kinegrad.kinematics.start import row_sizes
 
+DRIFTED = 1e-3  # of a row, in what it changes by when angles change by 1 and lengths by the size of the mechanism
 NOTICEABLE = 1e-4  # part of the accelerations that penalties let through
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
 
 
 class AccelerationLevel(Formulation):
-    """index1 and penalty; rows have q, v, a, lam of the state and of stages."""
+    """index1, penalty and udwadia-kalaba; rows have q, v, a, lam of the state and of stages."""
 
     families = (NewmarkFamily, RungeKutta)
     unused_if_explicit = ("tolerance", "max_iterations")
@@ -43,7 +44,9 @@ class AccelerationLevel(Formulation):
         self.put_scales(work)
         work["sizes"][:] = 0.0
 
-    def remark(self) -> str:
+    def remark(self, work) -> str:
+        if self.opts[self.kernels.STIFFNESS] == 0.0:
+            return self._drift(work)
         part = self.opts[self.kernels.SOFT] / self.kernels.TOLERATED
         if not (self.compliance > 0.0 and part > NOTICEABLE):
             return ""
@@ -51,6 +54,21 @@ class AccelerationLevel(Formulation):
         return (
             f"The penalty of {self.options['penalty']:.3g} lets {100.0 * part:.2g} % of the accelerations through the "
             f"constraints; {enough:.1g} would hold them, or the formulation 'index1' without penalties."
+        )
+
+    def _drift(self, work) -> str:
+        """A sentence on a row that is far from zero and that nothing pulls back."""
+        m = self.system.m
+        work["flag"][FREEDOMS] = 0
+        work.call(POSITION)
+        drift = np.abs(work["Phi"][:m].real) / row_sizes(self.system, work, m)
+        if not drift.max(initial=0.0) > DRIFTED:
+            return ""
+        worst = int(drift.argmax())
+        off = abs(work["Phi"][worst])
+        return (
+            f"The constraints have drifted: {self.system.row_names[worst]!r} is off by {off:.2g} at the end, and with a "
+            "frequency of 0 nothing pulls it back; take smaller steps, a frequency such as 10, or the formulation 'ali3p'."
         )
 
     def put_scales(self, work) -> None:

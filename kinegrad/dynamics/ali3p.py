@@ -66,7 +66,7 @@ class Ali3p(Formulation):
         """The penalty that leaves this part."""
         return self.options["penalty"] * self.left / (1.0 - self.left) / left
 
-    def remark(self) -> str:
+    def remark(self, work) -> str:
         if self.left < NOTICEABLE:
             return ""
         return (

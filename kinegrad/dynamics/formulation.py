@@ -89,8 +89,8 @@ class Formulation(ABC):
         """Arrays in which a step leaves something to the next one, beside its row."""
         return []
 
-    def remark(self) -> str:
-        """A sentence on what makes a motion less accurate than its step says; empty if nothing does."""
+    def remark(self, work: Workspace) -> str:
+        """A sentence, at the end of a run, on what makes a motion less accurate than its step says; empty if nothing does."""
         return ""
 
     def singular_states(self, motion) -> np.ndarray | None:

@@ -42,7 +42,9 @@ class MatrixR(Formulation):
             raise KinegradError(f"reselect_below of matrix-r is {below:g}; give a number from 0 (never) to 1.")
         self.selection, self.stage, self.kernels = independent, matrix_r, matrix_r_steps
         self.derivatives = matrix_r_derivatives
-        refuse_velocity_rows(system, "The formulation 'matrix-r'", "use ali3p, index1, penalty or recursive")
+        refuse_velocity_rows(
+            system, "The formulation 'matrix-r'", "use ali3p, index1, penalty, recursive or udwadia-kalaba"
+        )
         self.free = [f for f in system.freedoms if f.independent]
         self.zdd = np.zeros(len(self.free))
         self.wraps = np.array([f.wraps for f in self.free], np.bool_)
@@ -88,7 +90,7 @@ class MatrixR(Formulation):
         self.scale = scale(self.system.lengths, work["M"].real.diagonal())
         self.weights = row_weights(work["J"].real / self.scale)
 
-    def remark(self) -> str:
+    def remark(self, work) -> str:
         if max(self.lost, int(self.parts.ready[1])) < NEARLY_LOST:
             return ""
         return (

@@ -89,9 +89,9 @@ class Scheme:
         kept = self.formulation.integrated if self.integrator.extended else 0
         return self.integrator.tableau.stages * self.formulation.size + self.formulation.own_size + kept
 
-    def remark(self) -> str:
-        """A sentence on what makes a motion less accurate than its step says; empty if nothing does."""
-        return self.formulation.remark()
+    def remark(self, work: Workspace) -> str:
+        """A sentence, at the end of a run, on what makes a motion less accurate than its step says; empty if nothing does."""
+        return self.formulation.remark(work)
 
     def singular_states(self, motion) -> np.ndarray | None:
         """Numbers of the states that steps found near a singular position; None if steps do not look."""

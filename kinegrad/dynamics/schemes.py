@@ -23,6 +23,7 @@ BY_FORMULATION = {
     "index1": AccelerationLevel,
     "penalty": AccelerationLevel,
     "recursive": Recursive,
+    "udwadia-kalaba": AccelerationLevel,  # which has the form of (UDK-3)
 }
 BY_INTEGRATOR = {
     **dict.fromkeys(("newmark", "hht", "generalized-alpha"), NewmarkFamily),

@@ -96,6 +96,13 @@ class Recursive(Stabilised):
     type: Literal["recursive"] = "recursive"
 
 
+class UdwadiaKalaba(Stabilised):
+    """Accelerations nearest to those without constraints, by Udwadia and Kalaba; nothing pulls drift back by default."""
+
+    type: Literal["udwadia-kalaba"] = "udwadia-kalaba"
+    frequency: Number = Field(0.0, description="natural frequency of the drift [rad/s]; 0: it grows with time")
+
+
 class Integrator(Element):
     """How time advances."""
 
@@ -152,7 +159,9 @@ class RungeKutta54(Integrator):
         return 5
 
 
-FORMULATIONS = {kind.model_fields["type"].default: kind for kind in (ALI3P, MatrixR, Index1, Penalty, Recursive)}
+FORMULATIONS = {
+    kind.model_fields["type"].default: kind for kind in (ALI3P, MatrixR, Index1, Penalty, Recursive, UdwadiaKalaba)
+}
 INTEGRATORS = {
     kind.model_fields["type"].default: kind for kind in (Newmark, HHT, GeneralizedAlpha, RungeKutta4, RungeKutta54)
 }

@@ -5,12 +5,14 @@ Run as a script with ``NUMBA_DISABLE_JIT=1`` it prints the complex-step results:
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from uncompiled import uncompiled_results
 from whole_runs import (
     DRIVEN_WRT,
+    EXAMPLES,
     FIVE_BAR,
     SLIDER_CRANK,
     SPATIAL_WRT,
@@ -33,6 +35,7 @@ from kinegrad.model.simulation import (
     Recursive,
     RungeKutta4,
     RungeKutta54,
+    UdwadiaKalaba,
 )
 from kinegrad.sensitivity.gradient import gradient, labels_of
 
@@ -67,6 +70,11 @@ objectives:
 def open_chain() -> Model:
     """A tree without constraint rows."""
     return Model.from_yaml_text(CHAIN)
+
+
+def example(name: str) -> Model:
+    """The model of an example."""
+    return Model.from_yaml(EXAMPLES / name / "model.yaml")
 
 
 def _cases() -> dict[str, Case]:
@@ -104,9 +112,21 @@ def _cases() -> dict[str, Case]:
             ("hinge", Recursive(), RungeKutta54(tolerance=1e-5)),
         )
     }
+    ball = {"wrt": ("m_B", "p_B", "p_C", "w"), "t_end": 0.06, "step": 0.016}
+    unstabilised = {
+        f"{model}, udwadia-kalaba, {integrator.type}": Case(
+            partial(example, model), UdwadiaKalaba(), integrator, **options
+        )
+        for model, integrator, options in (
+            *(("ball_joint", i, ball) for i in (*integrators.values(), hht, generalized)),
+            ("bennett", RungeKutta4(), {"wrt": ("m",), "t_end": 0.01, "step": 0.004}),
+            ("bennett", Newmark(), {"wrt": ("m",), "t_end": 0.01, "step": 0.004}),
+        )
+    }
     return (
         cases
         | loops
+        | unstabilised
         | {
             "five-bar, index1, hht": Case(five_bar, formulations["index1"], hht, **five),
             "five-bar, index1, generalized-alpha": Case(five_bar, formulations["index1"], generalized, **five),

@@ -44,6 +44,10 @@ def limit(model):
 def test_order(model, key):
     formulation, integrator = FORMULATIONS[key[0]](), INTEGRATORS[key[1]]()
     order = integrator.order
+    if (
+        order == 5 and key[0] == "udwadia-kalaba"
+    ):  # ten steps of a growing drift do not show the order of error control yet
+        formulation = formulation.with_(frequency=10.0)
     first = FIRST[model][order]
     errors = []
     for k in range(3):

@@ -72,7 +72,7 @@ def test_energy_balance_has_the_order_of_the_integrator(model, key):
     drifts = []
     for k in range(2):
         step = {2: 2e-3, 4: 8e-3, 5: 1e-2}[order] / 2.0**k
-        integrator = RungeKutta54(tolerance=1e-5 / 2.0 ** (10 * k)) if order == 5 else key[1]
+        integrator = RungeKutta54(tolerance=5e-6 / 2.0 ** (10 * k)) if order == 5 else key[1]
         energies = simulate(system, formulation, integrator, t_end=0.4, step=step).energies
         assert np.abs(energies.work).max() > 0.03
         drifts.append(energies.drift)

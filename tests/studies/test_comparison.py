@@ -125,7 +125,7 @@ def test_tables(model):
     ("options", "said"),
     [
         ({"formulations": ["ali3q"]}, "'ali3q' is no formulation"),
-        ({"formulations": ["udwadia-kalaba"]}, "'udwadia-kalaba' is no formulation"),
+        ({"formulations": ["udwadia"]}, "'udwadia' is no formulation"),
         ({"integrators": ["rk4", "rk4"]}, "The integrator 'rk4' is named twice"),
         ({"formulations": []}, "No formulation is named"),
         ({"coordinates": ["natural"]}, "There are no coordinates 'natural'; choose one of joint"),
