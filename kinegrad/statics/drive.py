@@ -126,6 +126,7 @@ class Driven(GivenStates):
         system, work, m = self.system, self.work, self.system.m
         work["par"][:] = 0.0
         place(system, work)
+        self._put_coordinates()
         self.first = close_position(system, work, "at t = 0 s")
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
@@ -140,6 +141,16 @@ class Driven(GivenStates):
         if status != OK:
             raise AssemblyError(reason(self, status)[0])
         return row
+
+    def _put_coordinates(self) -> None:
+        """Coordinates that are driven have their values at once, with all turns; the others follow from them."""
+        system, work, names = self.system, self.work, self.system.row_names
+        work["flag"][FREEDOMS] = 0
+        work.call(POSITION)
+        for name, driver in system.model.drivers.items():
+            k = system.number_of.get(driver.measure)
+            if k is not None and name in names:
+                work["q"][k] -= work["Phi"][names.index(name)]  # a row is the coordinate, less its value
 
     load = Scheme.load
 

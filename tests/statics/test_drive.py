@@ -94,6 +94,28 @@ def test_a_singular_start_is_refused():
         kg.drive(kg.lower(parallelogram(0.0)), t_end=1.0, step=0.01)
 
 
+@pytest.mark.parametrize("kind", SETS)
+def test_a_start_many_turns_away(kind):
+    """The driven angle starts eight turns and a bit from where the poses are."""
+    near, far = (
+        kg.drive(kg.lower(text_model(RSUR, ("w*t", f"{start!r} + w*t")), kind), t_end=0.1, step=0.01)
+        for start in (0.3, 0.3 + 16 * np.pi)
+    )
+    assert np.abs(near.marker("coupler.C").position - far.marker("coupler.C").position).max() < 1e-12
+    k = far.system.number_of["A.angle"]
+    assert np.abs(far.q[:, k] - near.q[:, k] - 16 * np.pi).max() < 1e-12
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_a_driver_with_a_kink(kind):
+    """Its speed changes its sign within a microsecond."""
+    motion = kg.drive(kg.lower(text_model(RSUR, ("w*t", "sqrt((t - 0.505)**2 + 1e-12)")), kind), t_end=1.0, step=0.01)
+    k = motion.system.number_of["A.angle"]
+    assert np.abs(motion.q[:, k] - np.hypot(motion.t - 0.505, 1e-6)).max() < 1e-14
+    there, back = motion.marker("coupler.C").position[[0, 50]], motion.marker("coupler.C").position[[-1, 51]]
+    assert np.abs(there[1] - back[1]).max() < 1e-12 and motion.iterations.max() < 100
+
+
 TOO_SHORT = DRIVEN_BAR.replace("coupler: 0.9, rocker: 0.6", "coupler: 0.5, rocker: 0.5").replace(
     "pi/2 + w*t", "1.2 + w*t"
 )

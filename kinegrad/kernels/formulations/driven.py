@@ -185,6 +185,7 @@ def attempt(fn, ctx, t, F, P, more):
     q, v = q_(ctx), v_(ctx)
     n, h = q.shape[0], t - P.info[T0]
     par_(ctx)[TIME] = t
+    flag_(ctx)[STATUS] = OK  # an attempt before may have gone too far
     for i in range(n):
         q[i] = P.q[i] + h * P.v[i] + 0.5 * h * h * P.a[i]
     status, its = newton(fn, ctx, F, more)
