@@ -325,7 +325,7 @@ class Motion:
             raise KinegradError(
                 f"The state at t = {self.t[k]:g} s has numbers that are not finite; take an earlier one."
             )
-        return State(self.system, self.s, float(self.t[k]), q.copy(), qd.copy(), self.extra.get("source", "The motion"))
+        return State(self.system, self.s, float(self.t[k]), q.copy(), qd.copy(), "The motion")
 
     def as_start(self, system: System):
         """The last state as the start of a motion of `system`."""

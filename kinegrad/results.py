@@ -30,7 +30,8 @@ def save(motion: Motion, path: str | Path, reactions: bool = False) -> Path:
     """Where `motion` was written; a file that was there is replaced, and only by a complete one."""
     if motion.formulation is None and not motion.is_driven:
         raise KinegradError(
-            "A motion that was given by arrays or converted is not saved; save the one it came from, or simulate the model."
+            "A motion that was given by arrays is not saved, nor one that was converted; save the one it came from, or "
+            "simulate the model."
         )
     path = check_writable(path)
     with complete(path) as part:

@@ -95,7 +95,7 @@ class _Reader:
             flags=self.whole("flags", entries), objectives=dict(zip(system.objectives, objectives, strict=True)),
             cpu_s=cpu_s, status=status, s=self.finite("slot_value", len(system.slots)), step=step, t_end=t_end,
             work=self.array("work", states) if stride > 1 else None, start=self.start(len(system.freedoms)),
-            extra=extra | {"source": f"The motion in {str(self.path)!r}"},
+            extra=extra,
         )  # fmt: skip
 
     def start(self, freedoms: int) -> Start:

@@ -268,6 +268,19 @@ def test_a_driver_that_is_elsewhere_at_zero():
     kg.simulate(system, start=motion.state(0.0), t_end=0.01)
 
 
+def test_one_gradient_in_joint_and_reference_point_coordinates():
+    """Equilibrium and state pass between the sets; with matrix-r and rk4 both integrate the same freedom in the same steps."""
+    joint = four_bar("crank.P.y")
+    other = kg.lower(joint.model, "reference-point")
+    motion = kg.simulate(joint, "matrix-r", "rk4", t_end=0.1)
+    for start in (None, kg.equilibrium(joint), motion, motion.in_coordinates("reference-point").state(0.05)):
+        runs = [kg.simulate(system, "matrix-r", "rk4", start=start, t_end=0.1) for system in (joint, other)]
+        here, there = (kg.gradient(run) for run in runs)
+        assert np.abs(there.matrix - here.matrix).max() < 1e-11 * np.abs(here.matrix).max()
+        adjoint = kg.gradient(runs[1], method="adjoint").matrix
+        assert np.abs(there.matrix - adjoint).max() < 1e-12 * np.abs(adjoint).max()
+
+
 # --- what knows of it ---
 
 
@@ -302,7 +315,8 @@ def test_comparison_is_on_one_branch(monkeypatch):
     found = kg.compare(model, step=4e-3, t_end=0.1, **kinds)
     assert found.agrees and len(found.rows) == 2
     bar = four_bar().model
-    found = kg.compare(bar, formulations=["ali3p", "index1"], integrators=["newmark"], t_end=0.1)
-    assert found.agrees
+    both = {"coordinates": ["joint", "reference-point"], "t_end": 0.1}
+    found = kg.compare(bar, formulations=["ali3p", "index1"], integrators=["newmark"], **both)
+    assert found.agrees and len(found.rows) == 4
     state = kg.simulate(four_bar(cut=["B"]), t_end=0.05)
-    assert kg.compare(bar, formulations=["ali3p", "recursive"], t_end=0.1, start=state).agrees
+    assert kg.compare(bar, formulations=["matrix-r"], integrators=["rk4"], start=state, **both).agrees

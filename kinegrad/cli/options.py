@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -127,11 +128,9 @@ def start_from(value: str | None, time: float | None):
         )
     motion = load(Path(value))
     try:
-        return motion.state(time)
+        return replace(motion.state(time), source=f"The motion in {value!r}")
     except KinegradError as error:
-        if time is None:
-            raise
-        raise KinegradError(f"--from-time {time:g}: {error}") from None
+        raise KinegradError(f"--from {value}: {error}") from None
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:

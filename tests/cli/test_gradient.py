@@ -253,7 +253,8 @@ def test_times_that_follow_are_refused_in_python_and_after_loading(tmp_path):
 @pytest.fixture
 def count(monkeypatch):
     """How often a motion was simulated, and a start solved."""
-    simulation, sensitivity = (import_module(f"kinegrad.{name}") for name in ("simulate", "sensitivity.gradient"))
+    modules = ("simulate", "sensitivity.gradient", "starts")
+    simulation, sensitivity, starts = (import_module(f"kinegrad.{name}") for name in modules)
     calls = {"simulate": 0, "start": 0}
 
     def counted(name, function):
@@ -266,7 +267,7 @@ def count(monkeypatch):
     again = counted("simulate", simulation.simulate)
     monkeypatch.setattr(simulation, "simulate", again)
     monkeypatch.setattr(sensitivity, "simulate", again)
-    monkeypatch.setattr(simulation, "start", counted("start", simulation.start))
+    monkeypatch.setattr(starts, "start", counted("start", starts.start))
     return calls
 
 

@@ -132,8 +132,8 @@ def test_equilibrium_beside_differences(report, command, five_bar, monkeypatch):
     assert found.pop("check").keys() == found["gradient"].keys() and found == plain
     code, out, err = command("equilibrium", five_bar, "--check")
     assert (code, err) == (0, "") and "Against differences of equilibria" in out
-    right = sensitivity._Linearised.direct
-    monkeypatch.setattr(sensitivity._Linearised, "direct", lambda self: right(self) * 1.0001)
+    right = sensitivity._AtEquilibrium.direct
+    monkeypatch.setattr(sensitivity._AtEquilibrium, "direct", lambda self: right(self) * 1.0001)
     found = report("equilibrium", five_bar, "--wrt", "r_G", "--check", code=1)
     assert found["check"]["psi1"]["r_G"] == pytest.approx(1e-4, rel=1e-3)
 
