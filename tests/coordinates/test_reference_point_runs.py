@@ -2,6 +2,7 @@
 against closed forms."""
 
 import pickle
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,7 @@ def test_differences_fall_with_the_square_of_the_step(name, ratios):
         runs = [kg.simulate(system, EXACT, "newmark", step=h / 2**k, t_end=t_end) for system in systems]
         distances.append(apart(*runs))
     assert distances[-1] > 1e-8
-    for coarse, fine in zip(distances, distances[1:], strict=False):
+    for coarse, fine in pairwise(distances):
         assert coarse / fine == pytest.approx(4.0, abs=0.05)
 
 
