@@ -183,7 +183,7 @@ class Elements:
         k = self.coordinate(name, part)
         if k is None:
             measured = self.measured(formula, name, part)
-            if not measured.wraps:
+            if not measured.own:
                 value = measured.value
                 for _ in range(reference.rate):
                     value = formula.rate(value)
@@ -208,8 +208,9 @@ class Elements:
         if (name, part) not in self._angles:
             k = self._angles[name, part] = self._new(Coordinate(name, part, RADIAN))
             formula = self.formula()
-            angle = self.measured(formula, name, part).value
-            Phi = algebra.wrap(angle - formula.scalar(self.coordinate_scalar(k)))
+            angle = self.measured(formula, name, part)
+            Phi = angle.value - formula.scalar(self.coordinate_scalar(k))
+            Phi = algebra.wrap(Phi) if angle.wraps else Phi
             self._bound.append((k, f"{name}.{part} measured", formula, Phi))
         return self._angles[name, part]
 

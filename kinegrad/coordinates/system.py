@@ -29,16 +29,14 @@ MOST_KNOWN = 16  # patterns of directions whose tables are remembered
 class Freedom:
     """A degree of freedom: the row that measures it, the slots of its value and rate at the start, and its name.
 
-    `wraps` marks an angle measured from markers, which is known up to full turns.  `independent` is False for a row
-    that the start uses and an independent-coordinate formulation does not.  A velocity of -1 is found by the start.
-    `state` marks the state of an element, which is no freedom of the mechanism.
+    `independent` is False for a row that the start uses and an independent-coordinate formulation does not.  A velocity of
+    -1 is found by the start.  `state` marks the state of an element, which is no freedom of the mechanism.
     """
 
     name: str
     row: int
     position: int
     velocity: int
-    wraps: bool = False
     independent: bool = True
     state: bool = False
 
@@ -137,7 +135,7 @@ class System:
 
     @cached_property
     def alike(self) -> np.ndarray:
-        """(k, 4) numbers of the coordinates that are Euler parameters, by owner."""
+        """(k, 4) numbers of the coordinates that are Euler parameters, by owner: they share an inertia, more or less each."""
         by_owner: dict[str, list[int]] = {}
         for k, coordinate in enumerate(self.coordinates):
             if coordinate.unit == ONE:
@@ -284,6 +282,7 @@ class Workspace:
         self.arrays["s"][:] = s
         self.arrays["ds"][:] = ds
         self.arrays["level"][:] = system.levels
+        self.arrays["alike"][system.alike[:, 0]] = system.alike.shape[1]
         self.calls = self._calls()
         self._linked, links = self._pattern.links
         for name, values in links.items():
@@ -361,9 +360,8 @@ class Workspace:
             shapes |= {name: (size[a], size[b]) for (a, b), names in kinds.items() for name in names}
         entries = {name: pattern.size(of) for name, of in self.system.patterns.items()}
         shapes |= {name: (entries[of],) for name, of in PATTERN_OF.items()}
-        whole = {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64)} | dict.fromkeys(
-            PIVOTS, ((n,), np.int32)
-        )
+        whole = {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64), "alike": ((n,), np.int64)}
+        whole |= dict.fromkeys(PIVOTS, ((n,), np.int32))
         return {name: (shape, number) for name, shape in shapes.items()} | whole
 
     def __getitem__(self, name: str) -> np.ndarray:

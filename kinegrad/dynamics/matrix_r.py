@@ -47,7 +47,6 @@ class MatrixR(Formulation):
         )
         self.free = [f for f in system.freedoms if f.independent]
         self.zdd = np.zeros(len(self.free))
-        self.wraps = np.array([f.wraps for f in self.free], np.bool_)
         self.opts = np.array([options["tolerance"], below])
 
     @property
@@ -148,7 +147,7 @@ class MatrixR(Formulation):
     def _own(self, off: np.ndarray):
         """What compiled steps in the present coordinates have beside the context."""
         return self.kernels.Coordinates(
-            self.parts, self.arrays, self.wraps, self.scale, self.z, self.zd, self.zdd, self.chosen, self.carried,
+            self.parts, self.arrays, self.scale, self.z, self.zd, self.zdd, self.chosen, self.carried,
             self.before, off, self.scratch,
         )  # fmt: skip
 

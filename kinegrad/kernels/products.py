@@ -17,6 +17,8 @@ Signs: R = M a + f + Phi_qᵀ lam with f = -Q.
 
 R is taken at (q, v, a), the constraints, objectives and projections at (q, vp, ap).
 
+`alike` has, at the first of coordinates that share their inertia (four Euler parameters), how many they are, else 0.
+
 Rows have a `level`.  At 0, of positions, Phi(q, t) = 0, J = Phi_q and Phidd_v = 2 Phid_q.  At 1, of velocities, there is no
 Phi (it is 0), and Phid = A(q, t) v - b: J = A, Phi_t = -b, Phidd_v = Phid_q + dA/dt; Phids is Phid at (q, v).
 """
@@ -71,6 +73,7 @@ PRODUCTS = Layout(
         ("par", "f8", 1),
         ("flag", "i8", 1),
         ("level", "i8", 1),
+        ("alike", "i8", 1),
         ("s", "f8", 1),
         ("ds", "f8", 2),
         ("g", "f8", 1),

@@ -11,15 +11,23 @@ FEWEST = 3
 TINY = 8.0 * 2.0**-52  # a pivot this part of what it was subtracted from has no correct digit
 
 
-def _moved(T, J):
+def shared(T, alike):
+    """T_kk of the coordinates, those that are `alike` (k, 4) with their mean."""
+    inertia = np.diag(T).real.copy()
+    if alike is not None:
+        inertia[alike] = np.maximum(inertia[alike], 0.0).mean(axis=1, keepdims=True)
+    return inertia
+
+
+def _moved(T, J, alike):
     """|J_l|² and Σ_k J_lk²/T_kk of the rows, coordinates without inertia left out."""
-    inertia, squares = np.diag(T).real, J.real**2
+    inertia, squares = shared(T, alike), J.real**2
     sizes, top = squares.sum(axis=1), max(inertia.max(initial=0.0), 0.0)
     moved = squares @ np.divide(1.0, inertia, out=np.zeros(len(inertia)), where=inertia > 0.0)
     return sizes, np.where((moved > 0.0) | (top == 0.0), moved, sizes / (top or 1.0))
 
 
-def row_ease(T, J):
+def row_ease(T, J, alike=None):
     """How much easier each row moves than the inertias along its coordinates say, from 1 down to 1/κ  (LIN-6).
 
     At the base of a long chain a coordinate has the inertia of all that hangs on it, and a row has to move little of it; a
@@ -28,7 +36,7 @@ def row_ease(T, J):
     ease = np.ones(len(J))
     if not len(J):
         return ease
-    _, moved = _moved(T, J)
+    _, moved = _moved(T, J, alike)
     D = np.divide(1.0, moved, out=np.zeros(len(J)), where=moved > 0.0)
     inverse = _inverse((T + J.T @ (D[:, None] * J)).real)
     if inverse is None:
@@ -37,9 +45,9 @@ def row_ease(T, J):
     return np.where(D > 0.0, np.clip((1.0 - held) / held, 1.0 / STRENGTH, 1.0), 1.0)
 
 
-def row_weights(T, J, eps, ease):
+def row_weights(T, J, eps, ease, alike=None):
     """D_l = κ ease_l / Σ_k J_lk²/T_kk, or 1/ε where that does not drown T  (LIN-6)."""
-    sizes, moved = _moved(T, J)
+    sizes, moved = _moved(T, J, alike)
     moved = moved / ease
     fading = np.minimum(1.0, sizes / (NULL * max(sizes.max(initial=0.0), 1e-300))) ** 2
     some, top = moved > 0.0, max(np.diag(T).real.max(initial=0.0), 0.0)
@@ -48,12 +56,12 @@ def row_weights(T, J, eps, ease):
     return np.where(moved <= DROWNS * eps, 1.0 / eps, D) if eps > 0.0 else D
 
 
-def solve_constrained(T, J, eps, R1, R2):
+def solve_constrained(T, J, eps, R1, R2, alike=None):
     """Status, X, Y with [T Jᵀ; J -ε] [X; Y] = [R1; R2] for any number of columns; redundant rows do no harm (LIN-3)."""
     X, Y = np.zeros_like(R1), np.zeros_like(R2)
     if not (np.isfinite(T).all() and np.isfinite(J).all()):
         return NOT_FINITE, X, Y
-    D = row_weights(T, J, eps, row_ease(T, J))[:, None] if len(J) else np.zeros((0, 1))
+    D = row_weights(T, J, eps, row_ease(T, J, alike), alike)[:, None] if len(J) else np.zeros((0, 1))
     inverse = _inverse(T + J.T @ (D * J))
     if inverse is None:
         return SINGULAR, X, Y

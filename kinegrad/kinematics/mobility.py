@@ -10,7 +10,15 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.decoupled import MANY, blocks_of
-from kinegrad.kinematics.start import RANK_TOLERANCE, check_freedoms, least_squares, of_positions, place, solve_position
+from kinegrad.kinematics.start import (
+    RANK_TOLERANCE,
+    alike,
+    check_freedoms,
+    least_squares,
+    of_positions,
+    place,
+    solve_position,
+)
 from kinegrad.markup import frame, listed, table
 from kinegrad.quiet import without_warnings
 
@@ -229,7 +237,7 @@ def _close_rows(system: System, work: Workspace) -> float:
 def _rows(system: System, work: Workspace) -> tuple[list[int], list[int]]:
     """Numbers of the independent rows and of the others, which follow from earlier ones, at the position at hand."""
     _evaluate(system, work)
-    J = of_positions(system, work["J"][: system.m])
+    J = alike(of_positions(system, work["J"][: system.m]))
     smallest = RANK_TOLERANCE * np.linalg.norm(J, axis=1).max(initial=0.0)
     kept = np.zeros(len(J), bool)
     if system.n < MANY:

@@ -7,6 +7,7 @@ import numpy as np
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, TIME
 from kinegrad.kernels.status import OK
+from kinegrad.kinematics.constrained import shared
 
 NULL = 1e-9  # part of the longest row below which a row is none
 REGULAR = 1e-6  # singular values of the weighted rows above this part of the largest count as rank
@@ -29,8 +30,7 @@ def inertia_scale(work: Workspace) -> np.ndarray:
 
     Four Euler parameters have their mean inertia: what each of them moves changes with the orientation, down to nothing.
     """
-    inertia, alike = work["M"].diagonal().real.copy(), work.system.alike
-    inertia[alike] = inertia[alike].mean(axis=1, keepdims=True)
+    inertia = shared(work["M"], work.system.alike)
     heaviest = max(inertia.max(initial=0.0), 1e-300)
     return np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
 

@@ -88,6 +88,12 @@ def scales(A) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
     return rows, columns
 
 
+def alike(A) -> np.ndarray:
+    """A with rows and columns of about one size, if they are not alike already (LIN-7)."""
+    rows, columns = scales(A)
+    return A if rows is None else rows[:, None] * A * columns
+
+
 def _solved(A, B):
     if np.iscomplexobj(A) or np.iscomplexobj(B):
         from kinegrad.kernels.linalg import least_squares as solve  # by plain transposes: complex steps pass through
@@ -108,11 +114,6 @@ def refined(A, B):
         return B.copy()
     X, _ = least_squares(A, B)
     return X + least_squares(A, B - A @ X)[0]
-
-
-def wrap(x):
-    """x less the nearest whole number of turns."""
-    return x - 2.0 * np.pi * np.round(np.real(x) / (2.0 * np.pi))
 
 
 def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0, guess=None, given=None) -> int:
@@ -159,7 +160,7 @@ def weigh_rows(system: System, work: Workspace) -> None:
     from kinegrad.kinematics.constrained import row_ease
 
     if system.m and np.isfinite(work["M"]).all() and np.isfinite(work["J"]).all():
-        work["ease"][:] = row_ease(work["M"], work["J"][: system.m])
+        work["ease"][:] = row_ease(work["M"], work["J"][: system.m], system.alike)
 
 
 def extent(work: Workspace) -> float:
@@ -209,9 +210,6 @@ def _residual(system: System, work: Workspace, z0: np.ndarray | None) -> np.ndar
         return work["Phi"][: system.m].copy()
     r = work["Phi"].copy()
     r[system.m :] -= z0
-    for i, freedom in enumerate(system.freedoms):
-        if freedom.wraps:
-            r[system.m + i] = wrap(r[system.m + i])
     return r
 
 
@@ -425,7 +423,7 @@ def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0)
     evaluate(system, work, "at the start")
     work.call(BIAS)
     right = -work["f"][:, None], -work["c"][:m, None]
-    status, a, lam = solve_constrained(work["M"], work["J"][:m].copy(), compliance, *right)
+    status, a, lam = solve_constrained(work["M"], work["J"][:m].copy(), compliance, *right, system.alike)
     if status == SINGULAR:
         raise SimulationError(
             f"The mass matrix is singular on the motions that the constraints allow: {_idle(system, work)} moves without "
@@ -477,7 +475,7 @@ class StartDerivatives:
         m = self.system.m
         J = self.work["J"][:m].copy()
         right = np.ascontiguousarray(R1), np.ascontiguousarray(R2)
-        status, X, Y = solve_constrained(self.work["M"], J, self.compliance, *right)
+        status, X, Y = solve_constrained(self.work["M"], J, self.compliance, *right, self.system.alike)
         if status != OK:
             raise KinegradError(f"The derivatives of the start cannot be solved: {WORDS[status]}.")
         return X, Y

@@ -83,7 +83,7 @@ class TubeKind(JointKind):
 
     def measure(self, elements, formula, name, joint, part):
         first, _ = rows.columns(elements, name, joint, (None, None))
-        return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False)
+        return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False, own=False)
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         slide = Free("distance", A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3))

@@ -36,16 +36,29 @@ def patterns(T, J):
     return dense(len(T), len(T)), dense(*J.shape)
 
 
-def weights(T, J, eps=0.0):
+def weights(T, J, eps=0.0, alike=()):
     D = np.zeros(len(J), T.dtype)
     ease = np.ones(len(J), T.dtype)
     w, g = np.zeros(len(T), T.dtype), np.zeros(len(J), T.dtype)
-    return _weights(*patterns(T, J), T.ravel(), J.ravel(), len(J), eps, ease, w, g, D), D.real
+    groups = np.zeros(len(T), np.int64)
+    for k, count in alike:
+        groups[k] = count
+    return _weights(*patterns(T, J), T.ravel(), J.ravel(), len(J), eps, groups, ease, w, g, D), D.real
 
 
 @entry
-def _weights(square, wide, T, J, m, eps, ease, w, g, D):
-    return row_weights((square, wide), T, J, m, eps, ease, w, g, D)
+def _weights(square, wide, T, J, m, eps, alike, ease, w, g, D):
+    return row_weights((square, wide), T, J, m, eps, alike, ease, w, g, D)
+
+
+def test_coordinates_that_are_alike_share_their_inertia():
+    """Four Euler parameters have their mean, so weights do not change with the orientation."""
+    T, J = np.diag([2.0, 1e-9, 4.0, 1.0, 3.0]), np.array([[0.0, 1.0, 0.5, 0.2, 0.1], [1.0, 0.0, 0.0, 0.3, 0.0]])
+    mean = (1e-9 + 4.0 + 1.0 + 3.0) / 4.0
+    expected = 1e8 / np.array([1.3 / mean, 0.5 + 0.09 / mean])
+    assert_allclose(weights(T, J, alike=[(1, 4)])[1], expected, rtol=1e-14)
+    assert_allclose(in_python.row_weights(T, J, 0.0, 1.0, np.array([[1, 2, 3, 4]])), expected, rtol=1e-14)
+    assert weights(T, J)[1][0] < 1e-6 * expected[0]
 
 
 def solve_general(T, J, eps, transposed, R1, R2, X, Y):

@@ -27,9 +27,9 @@ class Count:
         self.compared, self.vague, self.worst = 0, 0, 0.0
 
 
-def check_gradients(mechanism, pair, rng, count, numbers=4):
+def check_gradients(mechanism, pair, rng, count, numbers=4, kind="joint"):
     """Findings on the gradients of one pair, by parameters and by single numbers."""
-    system = kg.joint(kg.Model.from_dict(mechanism.document))
+    system = kg.lower(kg.Model.from_dict(mechanism.document), kind)
     formulation, integrator = FORMULATIONS[pair[0]](), INTEGRATORS[pair[1]]()
     for level in range(HALVINGS + 2):
         times = {"step": mechanism.step / 2.0**level, "t_end": STEPS * mechanism.step / 2.0**level}
@@ -41,7 +41,7 @@ def check_gradients(mechanism, pair, rng, count, numbers=4):
                 raise
     direct = kg.gradient(motion)
     adjoint = kg.gradient(motion, method="discrete-adjoint", every_slot=True)
-    case = " + ".join(pair)
+    case = " + ".join(pair if kind == "joint" else (kind, *pair))
     values = parameter_values(system, direct.wrt)
     by_number = adjoint.by_number()
     paths = system.slots.field_paths
@@ -71,7 +71,7 @@ def check_gradients(mechanism, pair, rng, count, numbers=4):
     for k in rng.permutation(labels)[:1]:
 
         def objectives(value, k=k):
-            return of_document(mechanism.document, direct.wrt[k], value, options)
+            return of_document(mechanism.document, direct.wrt[k], value, options, kind)
 
         found += entry(
             case,
@@ -110,11 +110,11 @@ def of_slots(system, fields, options):
     return np.array(list(kg.simulate(system, s=s, **options).objectives.values()))
 
 
-def of_document(document, parameter, value, options):
+def of_document(document, parameter, value, options, kind="joint"):
     """Objectives of a run with another value of a parameter, read anew."""
     document = copy.deepcopy(document)
     document["parameters"][parameter] = float(value)
-    return np.array(list(kg.simulate(kg.joint(kg.Model.from_dict(document)), **options).objectives.values()))
+    return np.array(list(kg.simulate(kg.lower(kg.Model.from_dict(document), kind), **options).objectives.values()))
 
 
 def entry(case, name, column, value, largest, objectives, names, count):

@@ -11,8 +11,9 @@ from soak.mutations import check_mutations
 from soak.pairs import check_pairs, chosen_pairs
 from soak.references import check_path
 from soak.roles import check_roles
+from soak.sets import check_sets
 
-CHECKS = ("roles", "pairs", "path", "gradients", "mutations")
+CHECKS = ("roles", "pairs", "path", "sets", "gradients", "mutations")
 
 
 def check_seed(seed, checks=CHECKS, size=None, mass=None, pairs=10, gradients=2):
@@ -27,6 +28,8 @@ def check_seed(seed, checks=CHECKS, size=None, mass=None, pairs=10, gradients=2)
         found += guarded("pairs", "all", check_pairs, mechanism, chosen)
     if "path" in checks:
         found += guarded("path", "matrix-r + rk4", check_path, mechanism)
+    if "sets" in checks:
+        found += check_sets(mechanism, chosen, np.random.default_rng([11, seed]), count)
     if "gradients" in checks:
         rng = np.random.default_rng([10, seed])
         for k in rng.permutation(len(chosen))[:gradients]:

@@ -13,11 +13,12 @@ def markers_of(document):
     return [f"{body}.{marker}" for body, entry in document["bodies"].items() for marker in entry["markers"]]
 
 
-def check_start(mechanism, document=None, cut=(), body_point=None, case="as written"):
+def check_start(mechanism, document=None, cut=(), body_point=None, case="as written", kind="joint"):
     """Findings on the start of a document, or of a variant of it."""
     document = document or mechanism.document
     model = kg.Model.from_dict(document)
-    system = kg.joint(model, cut=cut, body_point=body_point)
+    options = {"cut": cut, "body_point": body_point} if kind == "joint" else {}
+    system = kg.lower(model, kind, **options)
     motion = kg.simulate(system, "index1", "rk4", step=mechanism.step, t_end=mechanism.step)
     instant = mechanism.instant(document)
     solution = instant.solution

@@ -36,10 +36,15 @@ class Motion(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A coordinate as a Scalar of markers; `wraps` where it is an angle, known up to full turns."""
+    """A coordinate as a Scalar of markers.
+
+    `wraps` marks an angle that is known up to full turns, `own` what has to be an entry of q (OWN-1): such angles, and what
+    markers tell by other motions than those that a force on it works on.
+    """
 
     value: Any
     wraps: bool
+    own: bool
 
 
 class Free(NamedTuple):

@@ -65,7 +65,7 @@ class CardanKind(JointKind):
                 (bodies[other], slots.unit(f"{path}.axes[{other}]", joint.axes[other])),
             )
         )
-        return Measured(algebra.atan2(rows.dot(g, x), rows.dot(f, x)), wraps=True)
+        return Measured(algebra.atan2(rows.dot(g, x), rows.dot(f, x)), wraps=True, own=True)
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         o = np.zeros(3)

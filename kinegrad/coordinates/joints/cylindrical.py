@@ -38,8 +38,8 @@ class CylindricalKind(JointKind):
     def measure(self, elements, formula, name, joint, part):
         first, second = rows.axis_columns(elements, name, joint)
         if part == "angle":
-            return Measured(rows.angle_between(elements, formula, first, second), wraps=True)
-        return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False)
+            return Measured(rows.angle_between(elements, formula, first, second), wraps=True, own=True)
+        return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False, own=False)
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         u, o = A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3)

@@ -32,7 +32,7 @@ class FloatingKind(JointKind):
     def measure(self, elements, formula, name, joint, part):
         """The way between the markers along an axis of the first body."""
         axis = elements.axes(rows.bodies_of(joint)[0])["xyz".index(part)]
-        return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False)
+        return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False, own=False)
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         slides = [Free(c, A1[:, :, i], np.zeros(3)) for i, c in enumerate("xyz")]

@@ -42,8 +42,8 @@ class PlanarKind(JointKind):
     def measure(self, elements, formula, name, joint, part):
         first, second = self._columns(elements, name, joint)
         if part == "angle":
-            return Measured(rows.angle_between(elements, formula, first, second), wraps=True)
-        return Measured(rows.distance_along(elements, formula, joint, first["xy".index(part)]), wraps=False)
+            return Measured(rows.angle_between(elements, formula, first, second), wraps=True, own=True)
+        return Measured(rows.distance_along(elements, formula, joint, first["xy".index(part)]), wraps=False, own=False)
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         axis, o = direction(numbers, path, joint, "axis", 0), np.zeros(3)

@@ -39,7 +39,7 @@ class PrismaticKind(JointKind):
 
     def measure(self, elements, formula, name, joint, part):
         axis = rows.axis_columns(elements, name, joint)[0][2]
-        return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False)
+        return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False, own=False)
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         return [Free("distance", A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3))]

@@ -33,7 +33,9 @@ class RevoluteKind(JointKind):
         rows.hold_axis(elements, name, *rows.axis_columns(elements, name, joint))
 
     def measure(self, elements, formula, name, joint, part):
-        return Measured(rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True)
+        return Measured(
+            rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True, own=True
+        )
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         return [Free("angle", np.zeros(3), A1 @ direction(numbers, path, joint, "axis", 0))]

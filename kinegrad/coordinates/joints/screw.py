@@ -72,9 +72,9 @@ class ScrewKind(JointKind):
     def measure(self, elements, formula, name, joint, part):
         if self._has_no_pitch(elements, name, joint):
             return Measured(
-                rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True
+                rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True, own=True
             )
-        return Measured(self._advance(elements, formula, name, joint), wraps=False)
+        return Measured(self._advance(elements, formula, name, joint), wraps=False, own=True)
 
     def _advance(self, elements, formula, name, joint):
         """The angle with all its turns: the distance along the axis over the pitch."""

@@ -40,7 +40,9 @@ from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, NOT_FINITE, OK, ST
 from kinegrad.kernels.table import call
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
-(lam_, Phi_, Phi_t_, c_, M_, K_, J_, square_, wide_) = PRODUCTS.viewers(*"lam Phi Phi_t c M K J square wide".split())
+(lam_, Phi_, Phi_t_, c_, M_, K_, J_, square_, wide_, alike_) = PRODUCTS.viewers(
+    *"lam Phi Phi_t c M K J square wide alike".split()
+)
 (T_, r_, x_, y_, w_, z_, D_, Dp_, ease_, sizes_) = PRODUCTS.viewers(*"T r x y w z D Dp ease sizes".split())
 (qt_, vt_, weights_, reach_) = PRODUCTS.viewers("qt", "vt", "weights", "reach")
 
@@ -104,7 +106,7 @@ def accelerations(fn, ctx, m, opts):
     stabilised(ctx, m, opts)
     for i in range(n):
         y[i] = -f[i]
-    row_weights(pat, M, J, m, eps, ease, w, z, D)
+    row_weights(pat, M, J, m, eps, alike_(ctx), ease, w, z, D)
     stronger = drifted_weights(Phi_(ctx), m, eps, z, reach_(ctx), sizes_(ctx), D)
     status = factor(F, M, J, m, D)
     if status != OK:
@@ -253,7 +255,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
             minus_times(square, M, n, a, y)
             for i in range(T.shape[0]):
                 T[i] = M[i] + K[i]
-            row_weights((square, wide), T, J, m, eps / k, ease, w, z, D)
+            row_weights((square, wide), T, J, m, eps / k, alike_(ctx), ease, w, z, D)
             drifted_weights(Phi_(ctx), m, eps / k, z, reach_(ctx), sizes_(ctx), D)
             status = factor(F, T, J, m, D)
             if status != OK:

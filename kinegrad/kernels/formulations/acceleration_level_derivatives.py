@@ -67,8 +67,8 @@ FACTOR, SOLVE = N_FUNCTIONS, N_FUNCTIONS + 1
     *"M C J R_q R_s Phi_q Phid_q Phidd_q Phidd_v".split()
 )
 (Phi_s_, Phid_s_, Phidd_s_, g_q_, g_s_, g_v_, g_a_) = PRODUCTS.viewers(*"Phi_s Phid_s Phidd_s g_q g_s g_v g_a".split())
-(T_, E_q_, E_s_, E_v_, E_a_, weights_, w_, z_, D_, ease_) = PRODUCTS.viewers(
-    *"T E_q E_s E_v E_a weights w z D ease".split()
+(T_, E_q_, E_s_, E_v_, E_a_, weights_, w_, z_, D_, ease_, alike_) = PRODUCTS.viewers(
+    *"T E_q E_s E_v E_a weights w z D ease alike".split()
 )
 (r1_, x4_, w4_, U4_, H4_, E4_, r2_, z4_, B4_) = PRODUCTS.viewers(*"r1 x4 w4 U4 H4 E4 r2 z4 B4".split())
 
@@ -82,7 +82,7 @@ def linearised(fn, ctx, m, b, gh, opts):
         call(fn[FACTOR], ctx)
         return flag_(ctx)[STATUS]
     M, C, R_q, T, J, D = M_(ctx), C_(ctx), R_q_(ctx), T_(ctx), J_(ctx), D_(ctx)
-    row_weights((square_(ctx), wide_(ctx)), M, J, m, opts[COMPLIANCE], ease_(ctx), w_(ctx), z_(ctx), D)
+    row_weights((square_(ctx), wide_(ctx)), M, J, m, opts[COMPLIANCE], alike_(ctx), ease_(ctx), w_(ctx), z_(ctx), D)
     for i in range(T.shape[0]):
         T[i] = M[i] + gh * C[i] + b * R_q[i]
     return factor_general(tangent_factors(ctx), T, J, E_a_(ctx), m, D)

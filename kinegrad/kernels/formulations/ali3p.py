@@ -29,8 +29,8 @@ from kinegrad.kernels.solvers.multiply import (
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
 
-(par_, flag_, g_, q_, v_, a_, vp_, ap_, f_, square_, wide_, level_) = PRODUCTS.viewers(
-    *"par flag g q v a vp ap f square wide level".split()
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, f_, square_, wide_, level_, alike_) = PRODUCTS.viewers(
+    *"par flag g q v a vp ap f square wide level alike".split()
 )
 (lam_, sv_, sa_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam sv sa Phi Phi_t c M K J".split())
 (T_, r_, z_, D_, Dp_, x_, y_, w_, qt_, vt_, a1_, a2_, factored_, ease_, sizes_) = PRODUCTS.viewers(
@@ -95,7 +95,7 @@ def factor_tangent(ctx, m, eps):
     wide = wide_(ctx)
     for i in range(T.shape[0]):
         T[i] = M[i] + K[i]
-    row_weights((square_(ctx), wide), M, J, m, 0.0, ease, w_(ctx), z, D_(ctx))
+    row_weights((square_(ctx), wide), M, J, m, 0.0, alike_(ctx), ease, w_(ctx), z, D_(ctx))
     one = soft_weights(m, eps, ease, z, D_(ctx), Dp_(ctx))
     near = vanishing(m, z, sizes_(ctx))
     for i in range(end_of(wide, m)):

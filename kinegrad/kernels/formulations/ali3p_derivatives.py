@@ -28,8 +28,8 @@ from kinegrad.kernels.table import call
 (par_, flag_, q_, v_, a_, vp_, ap_, dv_, da_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
     *"par flag q v a vp ap dv da mu eta_v eta_a".split()
 )
-(lam_, sv_, sa_, yp_, yv_, ya_, ys_, level_, square_, wide_) = PRODUCTS.viewers(
-    *"lam sv sa yp yv ya ys level square wide".split()
+(lam_, sv_, sa_, yp_, yv_, ya_, ys_, level_, square_, wide_, alike_) = PRODUCTS.viewers(
+    *"lam sv sa yp yv ya ys level square wide alike".split()
 )
 (M_, C_, J_, R_q_, Nv_q_, Na_q_, Phi_q_, Phid_q_, Phidd_q_, Phids_q_, Phidd_v_) = PRODUCTS.viewers(
     *"M C J R_q Nv_q Na_q Phi_q Phid_q Phidd_q Phids_q Phidd_v".split()
@@ -102,7 +102,7 @@ def linearised(fn, ctx, m, step, ts, eps, b, gh, traj, mixed):
     call(fn[LINEARISE], ctx)
     for i in range(T.shape[0]):
         T[i] = M[i] + gh * C[i] + b * R_q[i]
-    row_weights(pat, M, J, m, 0.0, ease, w_(ctx), z_(ctx), D)
+    row_weights(pat, M, J, m, 0.0, alike_(ctx), ease, w_(ctx), z_(ctx), D)
     soft_weights(m, eps, ease, z_(ctx), D, Dp)
     if mixed:
         step_rows(ctx, m, b, gh)

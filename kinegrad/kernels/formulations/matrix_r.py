@@ -51,7 +51,6 @@ TOLERANCE, RESELECT = range(2)
 # many of these changes a flag has told, and the size of the last step
 LIMIT, CHANGES, MARKED, LAST_STEP = range(4)
 SELECTED = 4  # flag of the first step in other coordinates
-TWO_PI = 2.0 * np.pi
 SHARPER = 1e-3  # of the tolerance: corrections of positions that are left
 POOR = -1  # status: other independent coordinates may be better from here on
 
@@ -77,7 +76,7 @@ def new_stage(m, nd, like):
 
 
 @inlined
-def positions(fn, ctx, m, S, z, wraps, tol, tight, size, w):
+def positions(fn, ctx, m, S, z, tol, tight, size, w):
     """Status; q with Phi(q) = 0 and z(q) = z, from the q at hand, and the factors at that q.
 
     The first correction takes the factors of the position before, if there are any.
@@ -100,8 +99,6 @@ def positions(fn, ctx, m, S, z, wraps, tol, tight, size, w):
             s = -Phi[l]
             if l >= m:
                 s += z[l - m]
-                if wraps[l - m]:
-                    s -= TWO_PI * np.round(s.real / TWO_PI)
             for i in range(nu):
                 w[i] += P[l, i] * s
         e = 0.0
@@ -119,7 +116,7 @@ def positions(fn, ctx, m, S, z, wraps, tol, tight, size, w):
 
 
 @inlined
-def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
+def stage(fn, ctx, m, S, T, z, zd, tol, zdd):
     """Status; q, v = vp, a = ap, lam and zdd at independent z, zd, and R there (MR-1)."""
     flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
     Phi_t, c, M = Phi_t_(ctx), c_(ctx), M_(ctx)
@@ -127,7 +124,7 @@ def stage(fn, ctx, m, S, T, z, zd, wraps, tol, zdd):
     n, nd, tight, size = q.shape[0], z.shape[0], tol < TIGHT, real(par_(ctx)[EXTENT])
     for i in range(n):
         size = max(size, abs(real(q[i])))
-    status = positions(fn, ctx, m, S, z, wraps, SHARPER * tol, tight, size, w)
+    status = positions(fn, ctx, m, S, z, SHARPER * tol, tight, size, w)
     if status != OK:
         return status
     rounds = 2 if tight else 1

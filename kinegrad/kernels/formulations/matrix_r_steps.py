@@ -61,7 +61,6 @@ class Coordinates(NamedTuple):
 
     S: Partition
     T: Stage
-    wraps: np.ndarray
     scale: np.ndarray
     z: np.ndarray
     zd: np.ndarray
@@ -84,7 +83,7 @@ def mark(carried, flags, step):
 
 
 @kernel
-def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt, vt, found):
+def newmark_step(fn, ctx, m, S, T, h, b, gh, tol, allowed, z, zd, zdd, zt, vt, found):
     """Status and iterations; the state z = zt + b zdd, zd = vt + gh zdd at the time of the context (MR-5)."""
     q, v, a, Kt = q_(ctx), v_(ctx), a_(ctx), Kt_(ctx)
     R, MR, D, dd, w, y = T.R, T.MR, T.D, T.dd, T.w, T.y
@@ -97,7 +96,7 @@ def newmark_step(fn, ctx, m, S, T, wraps, h, b, gh, tol, allowed, z, zd, zdd, zt
         for k in range(nd):
             z[k] = zt[k] + b * zdd[k]
             zd[k] = vt[k] + gh * zdd[k]
-        status = stage(fn, ctx, m, S, T, z, zd, wraps, tol, found)
+        status = stage(fn, ctx, m, S, T, z, zd, tol, found)
         if status != OK:
             return status, it + 1
         # Rᵀ(M + K) R dz = Rᵀ M R (found - zdd)
@@ -158,10 +157,9 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts, own, step):
     family, auxiliary, allowed = method.family, method.auxiliary, method.allowed
     ts, hs, stride, traj, iterations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
     final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
-    S, T, wraps, scale, chosen, carried, before = (
+    S, T, scale, chosen, carried, before = (
         own.S,
         own.T,
-        own.wraps,
         own.scale,
         own.chosen,
         own.carried,
@@ -177,9 +175,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts, own, step):
         get_state(ctx, before)
         par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
         predict(family, h, z, zd, zdd, auxiliary, zt, vt)
-        status, count = newmark_step(
-            fn, ctx, m, S, T, wraps, h, b, gh, opts[TOLERANCE], allowed, z, zd, zdd, zt, vt, found
-        )
+        status, count = newmark_step(fn, ctx, m, S, T, h, b, gh, opts[TOLERANCE], allowed, z, zd, zdd, zt, vt, found)
         if status != OK:
             return status, step
         complete(family, zdd, auxiliary)
@@ -215,7 +211,7 @@ def guess(q, v, a, R, tau, dz, zd, zdd):
 
 @kernel
 def stages(
-    fn, ctx, m, S, T, wraps, tol, A, b, c, error, t, t1, h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step, g_off, row,
+    fn, ctx, m, S, T, tol, A, b, c, error, t, t1, h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step, g_off, row,
     keep,
 ):  # fmt: skip
     """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
@@ -243,7 +239,7 @@ def stages(
             q[j] += 2.0 * C[i, j] - D[i, j]
         par[TIME] = now
         last = now
-        status = stage(fn, ctx, m, S, T, zs, zds, wraps, tol, KA[i])
+        status = stage(fn, ctx, m, S, T, zs, zds, tol, KA[i])
         if status != OK:
             return status
         for j in range(q.shape[0]):
@@ -287,10 +283,9 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
     control, rates, g_off = method.control, method.rates, method.g_off
     ts, hs, stride, traj, evaluations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
     final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
-    S, T, wraps, scale, chosen, carried, before = (
+    S, T, scale, chosen, carried, before = (
         own.S,
         own.T,
-        own.wraps,
         own.scale,
         own.chosen,
         own.carried,
@@ -324,7 +319,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
                 forget(off)
                 carried[LAST_STEP] = h
             status = stages(
-                fn, ctx, m, S, T, wraps, opts[TOLERANCE], A, b, c, error, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz,
+                fn, ctx, m, S, T, opts[TOLERANCE], A, b, c, error, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz,
                 off[0], off[1], qg, g_step, g_off, row, keep,
             )  # fmt: skip
             evaluations[step] += s
