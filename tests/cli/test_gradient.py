@@ -116,7 +116,7 @@ def test_parameter_that_nothing_depends_on(report, pendulum):
         (["--all", "--method", "direct"], ["--all", "discrete-adjoint"]),
         (["--all", "--check"], ["--all", "--check"]),
         (["--wrt", "m", "--out", "missing/m.nc"], ["missing"]),
-        (["--wrt", "m", "--formulation", "udwadia-kalaba"], ["'udwadia-kalaba'"]),
+        (["--wrt", "m", "--formulation", "udwadia"], ["'udwadia'"]),
     ],
 )
 def test_refused_by_name(command, pendulum, options, named):
