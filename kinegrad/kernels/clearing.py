@@ -39,6 +39,19 @@ def clear_covectors(mk):
 
 
 @kernel
+def clear_duals(mk):
+    """X, X1, Y1, Y2 of the markers, and their covectors = 0."""
+    clear_covectors(mk)
+    for i in range(mk.shape[0]):
+        m = mk[i]
+        for j in range(3):
+            m["X"][j] = 0.0
+            m["X1"][j] = 0.0
+            m["Y1"][j] = 0.0
+            m["Y2"][j] = 0.0
+
+
+@kernel
 def clear_products(ctx):
     """All that LINEARISE adds to = 0."""
     clear_flat(C_(ctx))

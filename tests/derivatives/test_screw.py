@@ -6,7 +6,6 @@ from helpers import assert_close
 
 from kinegrad.coordinates.joint.recursive import Recursive
 from kinegrad.coordinates.sets import joint
-from kinegrad.errors import ModelError
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.products import EVALUATE, LINEARISE
 from kinegrad.model.model import Model
@@ -140,9 +139,19 @@ def test_first_guess_counts_the_turns(ends, sign):
 # --- cut ---
 
 
-def test_a_cut_screw_of_pitch_0_is_refused():
-    with pytest.raises(ModelError, match="'thread' is a screw of pitch 0 and cannot be cut; make it revolute"):
-        joint(Model.from_yaml_text(JACK.replace("pitch: -pitch", "pitch: 0")), cut=["thread"])
+@compiled
+@pytest.mark.parametrize("cut", ["thread", "foot"])
+def test_a_cut_screw_of_pitch_0_is_a_revolute_joint(cut):
+    """Without a pitch the distance does not tell the angle: it is a coordinate of its own, with all turns."""
+    text = JACK.replace("position: 30", "position: 7")
+    models = text.replace("pitch: -pitch", "pitch: 0"), text.replace(", pitch: -pitch", "").replace("screw", "revolute")
+    one, other = (
+        simulate(joint(Model.from_yaml_text(model), cut=[cut]), MatrixR(), RungeKutta4(), t_end=0.2, step=2e-3)
+        for model in models
+    )
+    assert one.objectives["last"] > 10.0
+    for name in one.objectives:
+        assert one.objectives[name] == pytest.approx(other.objectives[name], rel=1e-11)
 
 
 def assert_same_rows(found, expected):

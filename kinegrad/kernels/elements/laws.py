@@ -45,6 +45,22 @@ def scalar_values(sc, mk, q, v, a):
 
 
 @kernel
+def scalar_motions(sc, mk, mu, eta_v, eta_a):
+    """dm, dv, da of every scalar, once the markers have theirs."""
+    for i in range(sc.shape[0]):
+        e = sc[i]
+        if e["marker"] < 0:
+            e["dm"] = mu[e["k"]]
+            e["dv"] = eta_v[e["k"]]
+            e["da"] = eta_a[e["k"]]
+        else:
+            m = mk[e["marker"]]
+            e["dm"] = m["dm"][e["comp"]]
+            e["dv"] = m["dv"][e["comp"]]
+            e["da"] = m["da"][e["comp"]]
+
+
+@kernel
 def interval(times, spline, t):
     """First coefficient slot and local time of the spline at time t; the end pieces continue outside."""
     lo = spline["t0"]

@@ -3,8 +3,8 @@
 Motions are taken about the global origin; `com` has another EVALUATE.
 """
 
-from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_products
-from kinegrad.kernels.elements.laws import scalar_values
+from kinegrad.kernels.clearing import clear_covectors, clear_duals, clear_flat, clear_products
+from kinegrad.kernels.elements.laws import scalar_motions, scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
     BIAS,
@@ -268,7 +268,9 @@ def pullback(ctx):
     node, mk, sc, mu, eta_v, eta_a = node_(ctx), mk_(ctx), sc_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx)
     psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     motions(node, coord_(ctx), want_(ctx), mu, eta_v, eta_a)
-    marker_motions(node, mk, sc, mu, eta_v, eta_a)
+    marker_motions(node, mk)
+    scalar_motions(sc, mk, mu, eta_v, eta_a)
+    clear_duals(mk)
     run_stage(ctx, PULL)
     marker_slots(node, mk, want_(ctx), psi_s)
     node_slots(node, mass_(ctx), s_(ctx), q_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)

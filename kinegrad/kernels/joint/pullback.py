@@ -77,8 +77,8 @@ def motions(node, coord, want, mu, eta_v, eta_a):
 
 
 @kernel
-def marker_motions(node, mk, sc, mu, eta_v, eta_a):
-    """dm, dv, da of markers and scalars; covectors and duals of the markers empty."""
+def marker_motions(node, mk):
+    """dm, dv, da of the markers."""
     for i in range(mk.shape[0]):
         m = mk[i]
         B = node[m["node"]]
@@ -91,25 +91,6 @@ def marker_motions(node, mk, sc, mu, eta_v, eta_a):
             put(m["dm"], cross(omega(B["tm"]), x))
             put(m["dv"], cross(omega(B["tv"]), x))
             put(m["da"], cross(omega(B["ta"]), x))
-        for j in range(3):
-            m["f"][j] = 0.0
-            m["fv"][j] = 0.0
-            m["fa"][j] = 0.0
-            m["X"][j] = 0.0
-            m["X1"][j] = 0.0
-            m["Y1"][j] = 0.0
-            m["Y2"][j] = 0.0
-    for i in range(sc.shape[0]):
-        e = sc[i]
-        if e["marker"] < 0:
-            e["dm"] = mu[e["k"]]
-            e["dv"] = eta_v[e["k"]]
-            e["da"] = eta_a[e["k"]]
-        else:
-            m = mk[e["marker"]]
-            e["dm"] = m["dm"][e["comp"]]
-            e["dv"] = m["dv"][e["comp"]]
-            e["da"] = m["da"][e["comp"]]
 
 
 @inlined

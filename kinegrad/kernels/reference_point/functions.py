@@ -1,7 +1,7 @@
 """The seven functions of the reference-point set, as C functions of a context; what elements contribute comes by stages."""
 
-from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_products
-from kinegrad.kernels.elements.laws import scalar_values
+from kinegrad.kernels.clearing import clear_covectors, clear_duals, clear_flat, clear_products
+from kinegrad.kernels.elements.laws import scalar_motions, scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
     BIAS,
@@ -216,7 +216,9 @@ def pullback(ctx):
     body, mk, s, q, mu, eta_v, eta_a = body_(ctx), mk_(ctx), s_(ctx), q_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx)
     psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     motions(body, q, mu, eta_v, eta_a)
-    marker_motions(body, mk, sc_(ctx), s, mu, eta_v, eta_a)
+    marker_motions(body, mk, s, mu, eta_v, eta_a)
+    scalar_motions(sc_(ctx), mk, mu, eta_v, eta_a)
+    clear_duals(mk)
     run_stage(ctx, PULL)
     marker_slots(body, mk, psi_s)
     inertia_slots(body, s, a_(ctx), dv_(ctx), da_(ctx), mu, eta_v, eta_a, count_(ctx)[GRAVITY], psi_s)

@@ -18,18 +18,10 @@ def motions(body, q, mu, eta_v, eta_a):
 
 
 @kernel
-def marker_motions(body, mk, sc, s, mu, eta_v, eta_a):
-    """dm, dv, da of markers and scalars; covectors and duals of the markers empty."""
-    zero = (0.0, 0.0, 0.0)
+def marker_motions(body, mk, s, mu, eta_v, eta_a):
+    """dm, dv, da of the markers."""
     for i in range(mk.shape[0]):
         m = mk[i]
-        put(m["f"], zero)
-        put(m["fv"], zero)
-        put(m["fa"], zero)
-        put(m["X"], zero)
-        put(m["X1"], zero)
-        put(m["Y1"], zero)
-        put(m["Y2"], zero)
         if m["node"] > 0:
             B = body[m["node"]]
             k = B["k"]
@@ -38,17 +30,6 @@ def marker_motions(body, mk, sc, s, mu, eta_v, eta_a):
             put(m["dm"], add(x, vec_at(mu, k)) if m["point"] else x)
             put(m["dv"], add(y, vec_at(eta_v, k)) if m["point"] else y)
             put(m["da"], add(z, vec_at(eta_a, k)) if m["point"] else z)
-    for i in range(sc.shape[0]):
-        e = sc[i]
-        if e["marker"] < 0:
-            e["dm"] = mu[e["k"]]
-            e["dv"] = eta_v[e["k"]]
-            e["da"] = eta_a[e["k"]]
-        else:
-            m = mk[e["marker"]]
-            e["dm"] = m["dm"][e["comp"]]
-            e["dv"] = m["dv"][e["comp"]]
-            e["da"] = m["da"][e["comp"]]
 
 
 @kernel

@@ -15,6 +15,7 @@ from products_by_complex_step import (
 )
 from small_mechanisms import NODE_TYPES, two_bodies_with
 
+from kinegrad.kernels.clearing import clear_duals
 from kinegrad.kernels.elements.layout import GRAVITY
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
 from kinegrad.kernels.products import OBSERVE
@@ -64,7 +65,8 @@ def test_duals_and_covectors_of_markers(case, rng):
         work = linearised(case, directions=False)
         node, mk, want, psi_s = work["node"], work["mk"], work["want"], np.zeros(len(system.s))
         motions(node, work["coord"], want, *adjoint.values())
-        marker_motions(node, mk, work["sc"], *adjoint.values())
+        marker_motions(node, mk)
+        clear_duals(mk)
         if with_markers:
             for name, value in left.items():
                 mk[name][at] = value

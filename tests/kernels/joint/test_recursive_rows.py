@@ -85,12 +85,12 @@ def test_four_right_hand_sides(case, rng):
     tree = ConstrainedTree(work, (STIFFNESS, DAMPING))
     work.call(LINEARISE)
     arrays = tree.arrays
-    arrays["right"][:], arrays["row_right"][:] = rng.normal(size=(n, 4)), rng.normal(size=(m, 4))
+    arrays["r1"][:], arrays["r2"][:] = rng.normal(size=(n, 4)), rng.normal(size=(m, 4))
     for function in (factor, solve_four):
         call_from_python(function, tree._context)
         assert work["flag"][STATUS] == OK
     J = work["Phi_z"][:m, :n]
     K = np.block([[work["M"], J.T], [J, np.zeros((m, m))]])
-    expected = np.linalg.solve(K, np.vstack([arrays["right"], arrays["row_right"]]))
-    assert_close(arrays["out"], expected[:n], 1e-11)
-    assert_close(arrays["row_out"], expected[n:], 1e-11)
+    expected = np.linalg.solve(K, np.vstack([arrays["r1"], arrays["r2"]]))
+    assert_close(arrays["U4"], expected[:n], 1e-11)
+    assert_close(arrays["B4"], expected[n:], 1e-11)
