@@ -132,3 +132,11 @@ def test_formulations_gradients_and_damaged_files(seed):
 @pytest.mark.parametrize("seed", ROLES)
 def test_trees_orders_and_reactions(seed):
     assert check_roles(generate(seed), np.random.default_rng([8, seed])) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS[:3])
+def test_other_coordinate_sets(seed):
+    record = check_seed(seed, ("sets",), pairs=8)
+    assert record["findings"] == []
+    assert record["derivatives"] > 0
