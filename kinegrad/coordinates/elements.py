@@ -64,6 +64,7 @@ class Elements:
         self.implied: list[
             tuple[int, str]
         ] = []  # rows that follow from others by structure: the row before which, name
+        self.shared: dict[str, set[str]] = {}  # what joints hold by coordinates that their bodies share
         self.facing: list[tuple[str, int, int, int]] = []  # element, markers a, b, c: a × b = c where its rows hold
         self.either: list[tuple[str, int, int, int]] = []  # the same, where a × b = -c will do too
         self.starting: list[

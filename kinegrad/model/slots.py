@@ -107,6 +107,19 @@ class SlotBuilder:
         length = sqrt(x * x + y * y + z * z)
         return [x / length, y / length, z / length]
 
+    def at(self, first: int) -> list[Scalar]:
+        """The three scalars of a vector, from its first slot on."""
+        return self._scalars[first : first + 3]
+
+    def paths(self, scalars: Sequence[Scalar]) -> list[str]:
+        """Paths of the fields that scalars are made of."""
+        return [self.graph.payload[x.index] for x in self.graph.inputs_of(*scalars)]
+
+    def parameters(self, scalars: Sequence[Scalar]) -> list[str]:
+        """Names of the independent parameters that scalars made of fields depend on."""
+        sources = [self._sources[self._field_position[path]] for path in self.paths(scalars)]
+        return [self._rho_graph.payload[x.index] for x in self._rho_graph.inputs_of(*sources)]
+
     def current(self, scalars: Sequence[Scalar]) -> list[float]:
         """Values of scalars made of fields, for the values the parameters have in the model."""
         inputs = self.graph.inputs_of(*scalars)

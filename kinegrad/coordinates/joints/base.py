@@ -118,6 +118,9 @@ class JointKind(ABC):
         The larger, the sooner a loop is opened here rather than at another joint.
     in_tree : bool
         False for a joint that is rows in any case.
+    shares : tuple of str
+        What its bodies have in common, where coordinates can say so: "point", its two markers; "axis", the z axes of its frames;
+        "orientation", its frames. `close` leaves out the rows of what `Elements.shared` has for it.
     drawing : Drawing
     """
 
@@ -127,6 +130,7 @@ class JointKind(ABC):
     n_rows: ClassVar[int]
     cutting: ClassVar[int] = 1
     in_tree: ClassVar[bool] = True
+    shares: ClassVar[tuple[str, ...]] = ()
     drawing: ClassVar[Drawing] = Drawing()
 
     @property
@@ -141,6 +145,10 @@ class JointKind(ABC):
     def frames(self, slots: SlotBuilder, path: str, joint) -> tuple[list | None, list | None]:
         """Nine Scalars, by rows, of its frame in the first and second body; None where its motions need none."""
         return None, None
+
+    def vectors(self, slots: SlotBuilder, path: str, joint) -> tuple[int, int] | None:
+        """First slots of a unit vector in each body that its rows compare, beside what its bodies share."""
+        return None
 
     def extract(self, R: np.ndarray, d: np.ndarray, axes: Sequence[np.ndarray], pitch: float) -> list[list[float]]:
         """Coordinates of each motion nearest to a pose.

@@ -18,6 +18,7 @@ class CardanKind(JointKind):
     model = Cardan
     coordinates: ClassVar = {"angle1": "rad", "angle2": "rad"}
     n_rows = 4  # point, one dot product
+    shares = ("point",)
     drawing = Drawing(
         (
             Symbol("cylinder", radius=0.9, length=5.2),
@@ -29,6 +30,9 @@ class CardanKind(JointKind):
     def motions(self, slots, path, joint):
         first, second = (slots.unit(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2))
         return [Motion("angle1", TURN, first), Motion("angle2", TURN, second)]
+
+    def vectors(self, slots, path, joint):
+        return tuple(slots.unit(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2))
 
     def extract(self, R, d, axes, pitch):
         """Angles that each axis tells about the other, from its part across it."""

@@ -10,10 +10,13 @@ from kinegrad.model.joints import Fixed
 class FixedKind(JointKind):
     model = Fixed
     n_rows = 6  # point, three dot products
+    shares = ("point", "orientation")
     drawing = Drawing((Symbol("box", radius=2.8, length=2.8, axis=None),), support=True)
 
     def close(self, elements, name, joint):
         rows.hold_point(elements, name, joint)
+        if "orientation" in elements.shared.get(name, ()):
+            return
         first, second = map(elements.axes, rows.bodies_of(joint))
         for k in range(3):
             elements.perpendicular(f"{name} axes.{'xyz'[k]}", first[k], second[(k + 1) % 3])

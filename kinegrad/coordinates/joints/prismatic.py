@@ -17,6 +17,7 @@ class PrismaticKind(JointKind):
     model = Prismatic
     coordinates: ClassVar = {"distance": "m"}
     n_rows = 9  # two directions, alignment
+    shares = ("orientation",)
     drawing = Drawing((Symbol("box", radius=2.6, length=4.0, end=1),), rail=True, runner=True)
 
     def motions(self, slots, path, joint):
@@ -32,9 +33,10 @@ class PrismaticKind(JointKind):
         i, j = map(elements.marker, joint.between)
         first, second = rows.axis_columns(elements, name, joint)
         rows.hold_axis(elements, name, first, second)
-        elements.perpendicular(f"{name} direction.x", first[0], second[1])
-        elements.imply(f"{name} direction.y", f"{name} direction.z")
-        elements.facing.append((name, second[1], second[2], first[0]))
+        if "orientation" not in elements.shared.get(name, ()):
+            elements.perpendicular(f"{name} direction.x", first[0], second[1])
+            elements.imply(f"{name} direction.y", f"{name} direction.z")
+            elements.facing.append((name, second[1], second[2], first[0]))
         rows.across(elements, f"{name} alignment", first, j, i)
 
     def measure(self, elements, formula, name, joint, part):

@@ -17,6 +17,7 @@ class RevoluteKind(JointKind):
     model = Revolute
     coordinates: ClassVar = {"angle": "rad"}
     n_rows = 6  # point, axis
+    shares = ("point", "axis")
     drawing = Drawing((Symbol("cylinder", radius=1.8, length=3.4),), support=True)
 
     def motions(self, slots, path, joint):

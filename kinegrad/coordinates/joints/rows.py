@@ -90,23 +90,25 @@ def bodies_of(joint) -> list[str]:
     return [marker.partition(".")[0] for marker in joint.between]
 
 
-def columns(elements: Elements, name: str, joint, frames) -> list[list[int]]:
-    """x, y, z of a joint's `frames` as markers, in the first and in the second body; of one frame for both without any."""
-    slots = elements.slots
+def frame_slots(slots: SlotBuilder, name: str, joint, frames, columns: str = "xyz") -> list[list[int]]:
+    """First slots of columns of a joint's `frames`, in the first and in the second body; of one frame for both without any."""
     path = f"joints.{name}"
     if frames[0] is None:
         frame = frame_of(slots, slots.unit_scalars(f"{path}.axis", joint.axis))
         frames = (frame, frame)
-    result = []
-    for i, (body, frame) in enumerate(zip(bodies_of(joint), frames, strict=True)):
-        which = f" in body {i}" if frames[0] is not frames[1] else ""
-        result.append(
-            [
-                elements.vector(body, slots.scalars(f"{path} {'xyz'[j]}{which}", [frame[3 * r + j] for r in range(3)]))
-                for j in range(3)
-            ]
-        )
-    return result
+    which = [f" in body {i}" if frames[0] is not frames[1] else "" for i in range(2)]
+    return [
+        [slots.scalars(f"{path} {c}{which[i]}", [frame[3 * r + "xyz".index(c)] for r in range(3)]) for c in columns]
+        for i, frame in enumerate(frames)
+    ]
+
+
+def columns(elements: Elements, name: str, joint, frames) -> list[list[int]]:
+    """x, y, z of a joint's `frames` as markers, in the first and in the second body; of one frame for both without any."""
+    slots = frame_slots(elements.slots, name, joint, frames)
+    return [
+        [elements.vector(body, slot) for slot in own] for body, own in zip(bodies_of(joint), slots, strict=True)
+    ]
 
 
 def axis_columns(elements: Elements, name: str, joint) -> list[list[int]]:
@@ -119,11 +121,14 @@ def axis_columns(elements: Elements, name: str, joint) -> list[list[int]]:
 
 def hold_point(elements: Elements, name: str, joint) -> None:
     """Three rows: the two markers coincide."""
-    elements.coincide(name, *map(elements.marker, joint.between))
+    if "point" not in elements.shared.get(name, ()):
+        elements.coincide(name, *map(elements.marker, joint.between))
 
 
 def hold_axis(elements: Elements, name: str, first: list[int], second: list[int]) -> None:
     """Two rows: the z axes of two frames coincide."""
+    if {"axis", "orientation"} & elements.shared.get(name, set()):
+        return
     across(elements, f"{name} axis", first, second[2])
     elements.facing.append((name, first[0], first[1], second[2]))
 

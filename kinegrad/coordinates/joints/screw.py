@@ -20,6 +20,7 @@ class ScrewKind(JointKind):
     model = Screw
     coordinates: ClassVar = {"angle": "rad"}
     n_rows = 7  # axis, alignment, pitch
+    shares = ("axis",)
     drawing = Drawing(
         (
             Symbol("cylinder", radius=1.9, length=5.0, end=1),

@@ -19,6 +19,7 @@ class SphericalKind(JointKind):
     n_norms = 1
     n_rows = 3  # point
     cutting = 2
+    shares = ("point",)
     drawing = Drawing((Symbol("sphere", radius=2.0, axis=None),), support=True)
 
     def motions(self, slots, path, joint):
