@@ -23,7 +23,7 @@ _PUBLIC = {
     "law": "laws",
     "Simulation": "model.simulation",
     # its equations, and their solution in time
-    **dict.fromkeys(("lower", "joint", "reference_point"), "coordinates.sets"),
+    **dict.fromkeys(("lower", "joint", "reference_point", "natural"), "coordinates.sets"),
     **dict.fromkeys(("mobility", "Mobility"), "kinematics.mobility"),
     "Equations": "equations.system",
     "ElementEquations": "equations.element",

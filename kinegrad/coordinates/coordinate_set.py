@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kinegrad.coordinates.system import System, Workspace
 
 METRE, RADIAN, ONE = "m", "rad", "1"
+EULER = ("e0", "e1", "e2", "e3")
 
 
 class Coordinate(str):
@@ -25,7 +26,7 @@ class Coordinate(str):
     part : str
         Its name there, such as ``angle``.
     unit : str
-        "m", "rad", or "1" for Euler parameters.
+        "m", "rad", or "1" for Euler parameters and components of unit vectors.
     """
 
     __slots__ = ("owner", "part", "unit")

@@ -116,6 +116,10 @@ class Elements:
             for name in element.markers:
                 self.marker(f"{body}.{name}")
 
+    def point(self, body: str, slot: int) -> int:
+        """A marker that is a point of a body, given by three slots."""
+        return self._marker(body, slot, True)
+
     def vector(self, body: str, slot: int) -> int:
         """A marker that is a unit vector of a body, given by three slots."""
         return self._marker(body, slot, False)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from kinegrad.coordinates.coordinate_set import CoordinateSet
 from kinegrad.coordinates.joint.joint_set import JointSet
+from kinegrad.coordinates.natural.natural_set import NaturalSet
 from kinegrad.coordinates.reference_point.reference_set import ReferencePointSet
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.model.element import closest
 from kinegrad.quiet import without_warnings
 
-SETS: dict[str, type[CoordinateSet]] = {kind.kind: kind for kind in (JointSet, ReferencePointSet)}
+SETS: dict[str, type[CoordinateSet]] = {kind.kind: kind for kind in (JointSet, ReferencePointSet, NaturalSet)}
 
 
 @without_warnings
@@ -22,7 +23,7 @@ def lower(model, kind: str | None = None, *, values: Mapping | None = None, **op
     Parameters
     ----------
     kind : str, optional
-        The set: "joint" or "reference-point".  The simulation section of the model says which by default.
+        The set: "joint", "reference-point" or "natural".  The simulation section of the model says which by default.
     values : mapping, optional
         Values of independent parameters that replace those of the model.
     options
@@ -54,3 +55,8 @@ def joint(model, *, cut=(), values: Mapping | None = None, body_point: str | Non
 def reference_point(model, *, values: Mapping | None = None) -> System:
     """`model` in the centres of mass and Euler parameters of its bodies: ``lower(model, "reference-point", ...)``."""
     return lower(model, "reference-point", values=values)
+
+
+def natural(model, *, merge: bool | None = None, planar: str | None = None, values: Mapping | None = None) -> System:
+    """`model` in points and unit vectors that bodies share: ``lower(model, "natural", ...)``."""
+    return lower(model, "natural", values=values, merge=merge, planar=planar)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
+from kinegrad.coordinates.coordinate_set import EULER, METRE, ONE, Coordinate, CoordinateSet
 from kinegrad.expressions.maps import Jacobian
 from kinegrad.laws import Calls
 from kinegrad.memory import require
@@ -82,6 +82,8 @@ class System:
     markers : dict "body.marker" -> number of the marker
     own : tuple of Own
         Coordinates that elements own; they are the last ones.
+    held : tuple of str
+        Paths of the numbers of the model by which these coordinates give no derivatives: no parameter is among them.
     rho : (r,) array
         Values of the independent parameters.
     """
@@ -99,6 +101,7 @@ class System:
     objectives: dict[str, str]
     markers: dict[str, int]
     own: tuple[Own, ...] = ()
+    held: tuple[str, ...] = ()
 
     def __post_init__(self):
         rho = np.array(self.rho)  # its own, and never changed: what follows from it is kept
@@ -138,7 +141,7 @@ class System:
         """(k, 4) numbers of the coordinates that are Euler parameters, by owner: they share an inertia, more or less each."""
         by_owner: dict[str, list[int]] = {}
         for k, coordinate in enumerate(self.coordinates):
-            if coordinate.unit == ONE:
+            if coordinate.unit == ONE and coordinate.part in EULER:
                 by_owner.setdefault(coordinate.owner, []).append(k)
         return np.array(list(by_owner.values()), np.int64).reshape(-1, 4)
 

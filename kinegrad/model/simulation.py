@@ -191,7 +191,22 @@ class ReferencePointCoordinates(Coordinates):
     type: Literal["reference-point"] = "reference-point"
 
 
-COORDINATES = {kind.model_fields["type"].default: kind for kind in (JointCoordinates, ReferencePointCoordinates)}
+class NaturalCoordinates(Coordinates):
+    """Points and unit vectors that bodies share at joints."""
+
+    type: Literal["natural"] = "natural"
+    merge: Annotated[bool, Field(strict=True)] = Field(
+        True, description="whether parallel axes and coinciding points of a body are one where no parameter parts them"
+    )
+    planar: Literal["auto", "on", "off"] = Field(
+        "auto", description="whether coordinates across a plane in which all moves are left out"
+    )
+
+
+COORDINATES = {
+    kind.model_fields["type"].default: kind
+    for kind in (JointCoordinates, ReferencePointCoordinates, NaturalCoordinates)
+}
 
 
 class Simulation(Element):

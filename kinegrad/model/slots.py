@@ -107,9 +107,9 @@ class SlotBuilder:
         length = sqrt(x * x + y * y + z * z)
         return [x / length, y / length, z / length]
 
-    def at(self, first: int) -> list[Scalar]:
-        """The three scalars of a vector, from its first slot on."""
-        return self._scalars[first : first + 3]
+    def at(self, first: int, count: int = 3) -> list[Scalar]:
+        """The scalars of consecutive slots, such as those of a vector."""
+        return self._scalars[first : first + count]
 
     def paths(self, scalars: Sequence[Scalar]) -> list[str]:
         """Paths of the fields that scalars are made of."""

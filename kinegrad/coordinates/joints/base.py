@@ -121,6 +121,8 @@ class JointKind(ABC):
     shares : tuple of str
         What its bodies have in common, where coordinates can say so: "point", its two markers; "axis", the z axes of its frames;
         "orientation", its frames. `close` leaves out the rows of what `Elements.shared` has for it.
+    apart : str
+        How its two markers move apart, if they do: "along" its axis, or "across" it; "" where nothing is said.
     drawing : Drawing
     """
 
@@ -131,6 +133,7 @@ class JointKind(ABC):
     cutting: ClassVar[int] = 1
     in_tree: ClassVar[bool] = True
     shares: ClassVar[tuple[str, ...]] = ()
+    apart: ClassVar[str] = ""
     drawing: ClassVar[Drawing] = Drawing()
 
     @property

@@ -18,6 +18,7 @@ class CylindricalKind(JointKind):
     coordinates: ClassVar = {"distance": "m", "angle": "rad"}
     n_rows = 6  # axis, alignment
     shares = ("axis",)
+    apart = "along"
     drawing = Drawing((Symbol("cylinder", radius=1.9, length=5.0, end=1),), rail=True, runner=True)
 
     def motions(self, slots, path, joint):

@@ -18,6 +18,7 @@ class PlanarKind(JointKind):
     coordinates: ClassVar = {"x": "m", "y": "m", "angle": "rad"}
     n_rows = 4  # normal, distance
     shares = ("axis",)
+    apart = "across"
     drawing = Drawing((Symbol("cylinder", radius=4.0, length=0.5, end=1),))
 
     def motions(self, slots, path, joint):

@@ -18,6 +18,7 @@ class PrismaticKind(JointKind):
     coordinates: ClassVar = {"distance": "m"}
     n_rows = 9  # two directions, alignment
     shares = ("orientation",)
+    apart = "along"
     drawing = Drawing((Symbol("box", radius=2.6, length=4.0, end=1),), rail=True, runner=True)
 
     def motions(self, slots, path, joint):

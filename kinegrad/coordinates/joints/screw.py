@@ -21,6 +21,7 @@ class ScrewKind(JointKind):
     coordinates: ClassVar = {"angle": "rad"}
     n_rows = 7  # axis, alignment, pitch
     shares = ("axis",)
+    apart = "along"
     drawing = Drawing(
         (
             Symbol("cylinder", radius=1.9, length=5.0, end=1),

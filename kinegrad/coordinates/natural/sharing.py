@@ -22,6 +22,8 @@ class Sharing:
 
     Parameters
     ----------
+    masses : dict of slots
+        m, com and J of each body.
     merge : bool
         Whether points that coincide in a body, and parallel vectors, are one entity where no parameter can part them.
     sharing : bool
@@ -38,9 +40,9 @@ class Sharing:
         Paths of the numbers by which nothing can be differentiated, since what they move is merged with something else.
     """
 
-    def __init__(self, elements, places: dict[str, Place], merge: bool = True, sharing: bool = True):
+    def __init__(self, elements, places: dict[str, Place], masses: dict[str, dict], merge: bool, sharing: bool):
         self.elements, self.slots, self.model = elements, elements.slots, elements.model
-        self.places, self.merge = places, merge
+        self.places, self.masses, self.merge = places, masses, merge
         self.entities: list[Entity] = []
         self.known: dict[tuple[str, int, bool], Entity] = {}
         self.held: list[str] = []
@@ -72,9 +74,9 @@ class Sharing:
                 if marker.partition(".")[0] == body
             ]
             if body != GROUND:
-                mass, centre, J = self.elements.inertia_scalars(body)[0]
-                points.append(place.point(centre))
-                m, *trace = self.slots.current([mass, *J[:3]])
+                mass = self.masses[body]
+                points.append(place.point(self.slots.at(mass["com"])))
+                m, *trace = self.slots.current([*self.slots.at(mass["m"], 1), *self.slots.at(mass["J"])])
                 radius = max(radius, np.sqrt(max(sum(trace), 0.0) / (2.0 * m)) if m > 0.0 else 0.0)
         if not points:
             return 1.0
@@ -153,7 +155,7 @@ class Sharing:
         if found is None and carrier == GROUND:
             entity = Entity(name, point, value=local)
             self.entities.append(entity)
-            self.bases[GROUND].columns.append(Column(entity, local, at))
+            self.bases[GROUND].columns.append(Column(entity, local, at, slot if local == self.slots.at(slot) else 0))
             found = entity, 1.0
         if found is not None and found[1] > 0.0:
             self.known[body, slot, point] = found[0]
@@ -184,7 +186,7 @@ class Sharing:
         at = np.array(self.slots.current(local))
         if not basis.accepts(entity.point, at):
             return False
-        basis.columns.append(Column(entity, local, at))
+        basis.columns.append(Column(entity, local, at, slot if local == self.slots.at(slot) else 0))
         if sign > 0.0:
             self.known[body, slot, entity.point] = entity
         return True
@@ -213,10 +215,9 @@ class Sharing:
             if KINDS[joint.type].shares:
                 marker = next(m for m in joint.between if self.places[m.partition(".")[0]].head == head)
                 body, slot = self.elements.position_slot(marker)
-                entity = self._own(head, marker, True, self.local(body, slot, True))
-                self.known[body, slot, True] = entity
+                self.known[body, slot, True] = self._own(head, marker, True, self.local(body, slot, True))
                 return
-        self._own(head, f"{head} centre", True, self.elements.inertia_scalars(head)[0][1])
+        self._own(head, f"{head} centre", True, self.slots.at(self.masses[head]["com"]))
 
     def _joints_that_turn(self, head: str) -> list[str]:
         """Joints of all bodies that have the axes of this one."""

@@ -1,0 +1,215 @@
+"""The natural set as a system has it: entities, bases and frames, and its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinegrad.coordinates.coordinate_set import CoordinateSet
+from kinegrad.coordinates.elements import element_arrays, records
+from kinegrad.coordinates.joint.poses import Poses
+from kinegrad.coordinates.natural.poses import coordinates_of, motion_of_bodies
+from kinegrad.coordinates.system import System
+from kinegrad.errors import KinegradError
+from kinegrad.kernels.natural.records import CROSS, GEOMETRY, INERTIA
+
+PLANAR = ("auto", "on", "off")
+
+
+@dataclass(frozen=True, eq=False)
+class NaturalSet(CoordinateSet):
+    """Points and unit vectors that bodies share at joints (NAT-1).
+
+    Attributes
+    ----------
+    merge, planar : options
+    plane : int or None
+        The axis of the ground across the plane in which all moves.
+    entities, frames, basis, masses : tuples of records
+    heads : tuple of str
+        The body whose axes and origin each frame has, or comes next to.
+    places : dict body -> its frame, and where it is in it
+    known : dict (body, slot, whether it is a point) -> number of the entity that such a marker is
+    """
+
+    merge: bool
+    planar: str
+    plane: int | None
+    entities: tuple[dict, ...]
+    frames: tuple[dict, ...]
+    heads: tuple[str, ...]
+    basis: tuple[dict, ...]
+    places: dict[str, dict]
+    masses: tuple[dict, ...]
+    known: dict[tuple[str, int, bool], int]
+    _poses: dict = field(default_factory=dict)
+
+    kind = "natural"
+    option_names = ("merge", "planar")
+    linked = ("stage", "links")
+
+    @classmethod
+    def lower(cls, model, values: Mapping | None = None, *, merge: bool = True, planar: str = "auto") -> System:
+        from kinegrad.coordinates.natural.lowering import Lowering
+
+        if planar not in PLANAR:
+            raise KinegradError(f"planar is {planar!r}; choose one of {', '.join(PLANAR)}.")
+        if not isinstance(merge, bool):
+            raise KinegradError(f"merge is {merge!r}; choose true or false.")
+        return Lowering(model, values, merge, planar).system()
+
+    @property
+    def options(self) -> dict:
+        return {"merge": self.merge, "planar": self.planar}
+
+    @property
+    def functions(self) -> tuple:
+        from kinegrad.kernels.natural.functions import FUNCTIONS
+
+        return FUNCTIONS
+
+    @property
+    def layout(self):
+        from kinegrad.kernels.natural.functions import LAYOUT
+
+        return LAYOUT
+
+    def link(self, which: int, arrays: dict) -> None:
+        from kinegrad.kernels.natural.runs import link
+
+        link(which, arrays)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Bodies by name, with the numbers of their records."""
+        return {body: i for i, body in enumerate(self.places)}
+
+    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
+        """The poses that joint coordinates give, as points and vectors."""
+        if "of joints" not in self._poses:
+            self._poses["of joints"] = Poses(system.model)
+        A, r = self._poses["of joints"](system.rho.real)
+        return coordinates_of(self, dict(zip(system.model.bodies, zip(A, r, strict=True), strict=True)), s)
+
+    def bodies(self, system: System, work) -> tuple[np.ndarray, ...]:
+        return motion_of_bodies(self, list(system.model.bodies), work)
+
+    # --- arrays ---
+
+    def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
+        from kinegrad.kernels.natural.functions import PARTS
+        from kinegrad.kernels.natural.records import BASIS, ENTITY, FRAME, FRAME_COLUMN, LOCAL, MASS, PLACE
+
+        n, tables = system.n, system.tables
+        coordinates, basis = self._coordinates()
+        fcol = [k for i, own in enumerate(coordinates) if self.frames[i]["lead"] == i for k in own]
+        touch = self.touched(ds)
+        want = self.touched(wanted[None, :])[0]
+        every = tables["every_marker" if every_marker else "markers"]
+        frames, first = [], 0
+        for i, own in enumerate(self.frames):
+            last = first + (len(coordinates[i]) if own["lead"] == i else 0)
+            follower = any(f["lead"] == i and want[j] & GEOMETRY for j, f in enumerate(self.frames))
+            frames.append(own | {"y0": first, "y1": last, "want": int(want[i]) | GEOMETRY * follower})
+            first = last
+        frame = records(FRAME, frames, number)
+        frame["T"][0, [0, 4, 8]] = 1.0  # the ground
+        watch = self._watched(every, system.sizes["gravity"])
+        return {
+            "entity": records(ENTITY, self.entities, number),
+            "basis": records(BASIS, basis, number),
+            "frame": frame,
+            "fcol": records(FRAME_COLUMN, [{"k": k} for k in fcol], number),
+            "place": records(PLACE, list(self.places.values()), number),
+            "here": records(LOCAL, [{}] * len(every), number),
+            "mass": records(MASS, self.masses, number),
+            "watch": watch,
+            "seen": np.full(len(watch), np.nan, number),
+            "touch": touch,
+            "zero": np.zeros(n, number),
+            "M0": np.zeros((n, n), number),
+            "f0": np.zeros(n, number),
+            "dZ": np.zeros(16, number),
+            "star": np.zeros(1, np.int64),
+            "links": np.zeros(len(PARTS), np.int64),
+            **self._markers(every, len(tables["markers"]), coordinates, ds, wanted, touch, n, number),
+            **element_arrays(system, number, n + len(ds)),
+        }
+
+    def _coordinates(self) -> tuple[list[list[int]], list[dict]]:
+        """The coordinates of each frame, those of its leader first, and the bases with places among these."""
+        found: list[list[int]] = []
+        basis = []
+        for own in self.frames:
+            lead = own["lead"]
+            ks = list(found[lead]) if lead != len(found) else []
+            for b in self.basis[own["b0"] : own["b1"]]:
+                at = [-1, -1, -1]
+                for i, k in enumerate(self.entities[b["e"]]["k"] if b["type"] != CROSS else ()):
+                    if k >= 0:
+                        if k not in ks:
+                            ks.append(k)
+                        at[i] = ks.index(k)
+                basis.append(b | {"at": at})
+            found.append(ks)
+        return found, basis
+
+    def _markers(self, every, used: int, coordinates, ds, wanted, touch, n: int, number: str) -> dict:
+        """Markers and their columns; those behind the first `used` serve no element and need none."""
+        from kinegrad.kernels.records import COLUMN, MARKER
+
+        markers, columns, numbers = [], [], self.numbers
+        for i, (body, loc, point) in enumerate(every):
+            first, e = len(columns), self.known.get((body, loc, point))
+            if e is not None:
+                entity, node = self.entities[e], -1 - e
+                columns += [{"k": k, "xq": np.eye(3)[j]} for j, k in enumerate(entity["k"]) if k >= 0 and i < used]
+                moved = ds[:, [slot for slot, k in zip(entity["val"], entity["k"], strict=True) if k < 0]].any(axis=1)
+                want = True
+            else:
+                node, place = numbers[body], self.places[body]
+                lead = self.frames[place["frame"]]["lead"]
+                if i < used:
+                    columns += [{"k": k} for k in coordinates[place["frame"] if point else lead]]
+                moved = self._moved(body, loc, point, ds) | (touch[:, [lead, place["frame"]]] & GEOMETRY != 0).any(axis=1)
+                want = self._moved(body, loc, point, wanted[None, :])[0]
+            middle = len(columns)
+            if i < used:
+                columns += [{"k": n + j} for j in np.flatnonzero(moved)]
+            marker = {"node": node, "loc": loc, "point": int(point), "want": int(want)}
+            markers.append(marker | {"c0": first, "c1": middle, "c2": len(columns)})
+        return {"mk": records(MARKER, markers, number), "col": records(COLUMN, columns, number)}
+
+    def _moved(self, body: str, loc: int, point: bool, ds: np.ndarray) -> np.ndarray:
+        """Which directions change the local coordinates of a marker in its frame."""
+        place = self.places[body]
+        found = ds[:, loc : loc + 3].any(axis=1)
+        if place["rot"]:
+            found |= ds[:, place["rot"] : place["rot"] + 9].any(axis=1)
+        return found | ds[:, place["off"] : place["off"] + 3].any(axis=1) if point else found
+
+    def _watched(self, every, gravity: int) -> np.ndarray:
+        """All slots that frames, masses and markers are made of."""
+        runs = [(b["loc"], 3) for b in self.basis if b["type"] != CROSS]
+        runs += [(slot, 1) for entity in self.entities for slot in entity["val"]]
+        runs += [run for mass in self.masses for run in ((mass["m"], 1), (mass["com"], 3), (mass["J"], 6))]
+        runs += [run for place in self.places.values() for run in ((place["rot"], 9), (place["off"], 3))]
+        runs += [(loc, 3) for _, loc, _ in every] + [(gravity, 3)]
+        return np.array(sorted({first + i for first, count in runs for i in range(count)}), np.int64)
+
+    def touched(self, ds: np.ndarray) -> np.ndarray:
+        """(directions, frames) what each direction touches: geometry or inertia of a frame."""
+        touch = np.zeros((len(ds), len(self.frames)), np.int64)
+        for i, own in enumerate(self.frames):
+            for b in self.basis[own["b0"] : own["b1"]]:
+                if b["type"] != CROSS:
+                    entity = self.entities[b["e"]]
+                    slots = [slot for slot, k in zip(entity["val"], entity["k"], strict=True) if k < 0]
+                    slots += [b["loc"] + j for j in range(3)]
+                    touch[:, i] |= GEOMETRY * ds[:, slots].any(axis=1)
+        for mass in self.masses:
+            slots = [mass["m"], *range(mass["com"], mass["com"] + 3), *range(mass["J"], mass["J"] + 6)]
+            touch[:, mass["frame"]] |= INERTIA * ds[:, slots].any(axis=1)
+        return touch

@@ -1,0 +1,71 @@
+"""Between natural coordinates and the motion of bodies: entities from poses, poses and motions from frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinegrad.kernels.natural.records import AC, AT, CROSS, SIZE, V
+
+if TYPE_CHECKING:
+    from kinegrad.coordinates.natural.natural_set import NaturalSet
+
+
+def coordinates_of(natural: NaturalSet, poses: dict[str, tuple], s: np.ndarray) -> np.ndarray:
+    """q of the entities for poses (A, r) of the bodies; where bodies disagree about one, the mean of what they say."""
+    said: list[list] = [[] for _ in natural.entities]
+    for i, frame in enumerate(natural.frames):
+        head = natural.heads[i]
+        if i == 0:
+            continue
+        A, r = poses[head]
+        place = natural.places[head]
+        A = A @ _rotation(place, s).T
+        r = r - A @ s[place["off"] : place["off"] + 3]
+        for b in natural.basis[frame["b0"] : frame["b1"]]:
+            if b["type"] != CROSS:
+                point = natural.entities[b["e"]]["point"]
+                local = s[b["loc"] : b["loc"] + 3] if frame["lead"] == i else np.zeros(3)
+                said[b["e"]].append(A @ local + (r if point else 0.0))
+    n = 1 + max((k for entity in natural.entities for k in entity["k"]), default=-1)
+    q = np.zeros(n)
+    for entity, values in zip(natural.entities, said, strict=True):
+        if not values:
+            continue
+        x = np.mean(values, axis=0)
+        size = np.linalg.norm(x)
+        x = x if entity["point"] else (x / size if size > 0.5 else values[0])
+        for k, value in zip(entity["k"], x, strict=True):
+            if k >= 0:
+                q[k] = value
+    return q
+
+
+def motion_of_bodies(natural: NaturalSet, bodies: list[str], work) -> tuple[np.ndarray, ...]:
+    """A (b, 3, 3), r (b, 3), V (b, 6), a (b, 6) of the bodies after OBSERVE, motions about the global origin."""
+    s, frame = work["s"], work["frame"]
+    places = [natural.places[body] for body in bodies]
+    R = np.array([_rotation(place, s) for place in places]).reshape(-1, 3, 3)
+    off = np.array([s[place["off"] : place["off"] + 3] for place in places]).reshape(-1, 3)
+    at = [place["frame"] for place in places]
+    axes, origins = [], []
+    for field in (AT, V, AC):
+        F = frame["T"][at][:, field : field + SIZE].reshape(-1, 4, 3)  # columns of F, one after the other
+        turned = F[:, :3].transpose(0, 2, 1)
+        axes.append(turned @ R)
+        origins.append(F[:, 3] + np.einsum("bij,bj->bi", turned, off))
+    (A, Ad, Add), (r, v, a) = axes, origins
+    back = A.transpose(0, 2, 1)
+    w, wd = _axial(Ad @ back), _axial(Add @ back)
+    return A, r, np.hstack([v - np.cross(w, r), w]), np.hstack([a - np.cross(wd, r) - np.cross(w, v), wd])
+
+
+def _rotation(place: dict, s: np.ndarray) -> np.ndarray:
+    """The rotation of a body in its frame."""
+    return s[place["rot"] : place["rot"] + 9].reshape(3, 3) if place["rot"] else np.eye(3)
+
+
+def _axial(W: np.ndarray) -> np.ndarray:
+    """The vectors (b, 3) of the skew parts of matrices."""
+    return 0.5 * np.stack([W[:, 2, 1] - W[:, 1, 2], W[:, 0, 2] - W[:, 2, 0], W[:, 1, 0] - W[:, 0, 1]], axis=1)

@@ -1,0 +1,355 @@
+"""The seven functions of the natural set, as C functions of a context; what elements contribute comes by stages."""
+
+from kinegrad.kernels.elements.laws import scalar_values
+from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
+from kinegrad.kernels.elements.stages import (
+    BIAS,
+    ENERGY,
+    FORCES,
+    LINEAR_FORCES,
+    LINEAR_OBJECTIVES,
+    LINEAR_ROWS,
+    OBJECTIVES,
+    PULL,
+    ROWS,
+    STIFFNESS,
+    reads_scalars,
+    run_stage,
+)  # fmt: skip
+from kinegrad.kernels.jit import cfunction, kernel, record
+from kinegrad.kernels.levels import position_rows
+from kinegrad.kernels.natural.directions import dual_changes, force_changes, frame_changes
+from kinegrad.kernels.natural.frames import move_frames
+from kinegrad.kernels.natural.inertia import (
+    add_by_moments,
+    add_weight,
+    all_moments,
+    clear_duals,
+    compose,
+    first_moment,
+    kinetic_energy,
+    mass_matrix,
+    scatter,
+    weight,
+)  # fmt: skip
+from kinegrad.kernels.natural.markers import (
+    covectors,
+    direction_columns,
+    entity_forces,
+    marker_accelerations,
+    marker_positions,
+    marker_rates,
+)  # fmt: skip
+from kinegrad.kernels.natural.prepare import has_changed, prepare_frames, prepare_markers
+from kinegrad.kernels.natural.pullback import frame_slots, inertia_slots, marker_motions, marker_slots
+from kinegrad.kernels.natural.records import (
+    AC,
+    AS,
+    AT,
+    BASIS,
+    DA,
+    DV,
+    EA,
+    ENTITY,
+    EV,
+    FRAME,
+    FRAME_COLUMN,
+    LOCAL,
+    MASS,
+    MU,
+    PLACE,
+    VS,
+    V,
+)  # fmt: skip
+from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WK
+from kinegrad.kernels.status import OK
+from kinegrad.kernels.table import Parts, call
+from kinegrad.kernels.vec3 import dot, put, vec, vec_at
+
+LAYOUT = ELEMENTS.extend(
+    [("entity", record(ENTITY), 1), ("basis", record(BASIS), 1), ("frame", record(FRAME), 1)]
+    + [("fcol", record(FRAME_COLUMN), 1), ("place", record(PLACE), 1), ("here", record(LOCAL), 1)]
+    + [("mass", record(MASS), 1), ("watch", "i8", 1), ("seen", "f8", 1), ("touch", "i8", 2), ("zero", "f8", 1)]
+    + [("M0", "f8", 2), ("f0", "f8", 1), ("dZ", "f8", 1), ("star", "i8", 1), ("links", "i8", 1)]
+)
+entity_, basis_, frame_, fcol_, place_, here_, mass_ = LAYOUT.viewers(
+    *"entity basis frame fcol place here mass".split()
+)
+watch_, seen_, touch_, zero_, M0_, f0_, dZ_, star_, links_ = LAYOUT.viewers(
+    *"watch seen touch zero M0 f0 dZ star links".split()
+)
+mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
+    *"mk col sc count par flag s ds psi_s energy".split()
+)
+q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
+lam_, Phi_t_, M_, K_, C_, J_, level_ = LAYOUT.viewers(*"lam Phi_t M K C J level".split())
+R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, Phids_z_, Phidd_v_ = LAYOUT.viewers(
+    *"R_z Nv_z Na_z Phi_z Phid_z Phidd_z Phids_z Phidd_v".split()
+)
+g_z_, g_v_, g_a_ = LAYOUT.viewers("g_z", "g_v", "g_a")
+
+PREPARE, AT_POSITIONS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
+PARTS = Parts()
+
+
+@kernel
+def run_part(ctx, k):
+    """Run a part of the set."""
+    call(links_(ctx)[k], ctx)
+
+
+@kernel
+def clear(A):
+    """A = 0."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            A[i, j] = 0.0
+
+
+@kernel
+def copy(A, B):
+    """A = B."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            A[i, j] = B[i, j]
+
+
+@kernel
+def clear_covectors(mk):
+    """f, fv, fa of the markers = 0."""
+    zero = (0.0, 0.0, 0.0)
+    for i in range(mk.shape[0]):
+        put(mk[i]["f"], zero)
+        put(mk[i]["fv"], zero)
+        put(mk[i]["fa"], zero)
+
+
+@PARTS.part(PREPARE)
+@cfunction(what="the simulation kernels")
+def prepare(ctx):
+    """All that slots alone decide: frames by coordinates, columns of markers, M, and f of weight."""
+    frame, basis, entity, fcol, s = frame_(ctx), basis_(ctx), entity_(ctx), fcol_(ctx), s_(ctx)
+    prepare_frames(frame, basis, entity, fcol, s)
+    prepare_markers(frame, basis, fcol, place_(ctx), mk_(ctx), here_(ctx), col_(ctx), s)
+    all_moments(frame, mass_(ctx), s)
+    mass_matrix(frame, basis, entity, fcol, M0_(ctx))
+    weight(frame, basis, entity, fcol, s, count_(ctx)[GRAVITY], f0_(ctx))
+
+
+@kernel
+def settle(ctx):
+    """Frames and markers at q."""
+    if has_changed(watch_(ctx), seen_(ctx), s_(ctx)):
+        run_part(ctx, PREPARE)
+    move_frames(frame_(ctx), basis_(ctx), entity_(ctx), q_(ctx), s_(ctx), AT)
+    marker_positions(frame_(ctx), place_(ctx), entity_(ctx), mk_(ctx), here_(ctx), s_(ctx), q_(ctx))
+
+
+@kernel
+def move(ctx, v, field):
+    """Velocities of frames and markers."""
+    move_frames(frame_(ctx), basis_(ctx), entity_(ctx), v, s_(ctx), field)
+    marker_rates(frame_(ctx), place_(ctx), entity_(ctx), mk_(ctx), here_(ctx), s_(ctx), v, field)
+
+
+@kernel
+def accelerate(ctx, a, field):
+    """Accelerations of frames and markers."""
+    move_frames(frame_(ctx), basis_(ctx), entity_(ctx), a, s_(ctx), field)
+    marker_accelerations(frame_(ctx), place_(ctx), entity_(ctx), mk_(ctx), here_(ctx), s_(ctx), a, field)
+
+
+@PARTS.part(AT_POSITIONS)
+@cfunction(what="the simulation kernels")
+def at_positions(ctx):
+    """Positions of frames and markers, and Phi, Phi_t, Phi_q."""
+    Phi_t = Phi_t_(ctx)
+    settle(ctx)
+    clear(J_(ctx))
+    for i in range(Phi_t.shape[0]):
+        Phi_t[i] = 0.0
+    if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
+        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), zero_(ctx), zero_(ctx))
+    run_stage(ctx, ROWS)
+
+
+@cfunction(what="the simulation kernels")
+def position(ctx):
+    """Phi, Phi_t, Phi_q at q."""
+    run_part(ctx, AT_POSITIONS)
+
+
+@cfunction(what="the simulation kernels")
+def evaluate(ctx):
+    """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
+    frame, mk, q, v, f, f0 = frame_(ctx), mk_(ctx), q_(ctx), v_(ctx), f_(ctx), f0_(ctx)
+    if not flag_(ctx)[AT_POSITION]:
+        run_part(ctx, AT_POSITIONS)
+    move(ctx, v, V)
+    clear_covectors(mk)
+    copy(M_(ctx), M0_(ctx))
+    for i in range(f.shape[0]):
+        f[i] = f0[i]
+    flag_(ctx)[STATUS] = OK
+    if reads_scalars(ctx, FORCES):
+        scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
+    run_stage(ctx, FORCES)
+    clear_duals(frame, MU)
+    covectors(frame, place_(ctx), mk, here_(ctx), MU, 0)
+    compose(frame, MU)
+    scatter(frame, basis_(ctx), entity_(ctx), fcol_(ctx), MU, f)
+    entity_forces(entity_(ctx), mk, f)
+    if par_(ctx)[WK] != 0.0:
+        clear(K_(ctx))
+        run_stage(ctx, STIFFNESS)
+
+
+@cfunction(what="the simulation kernels")
+def bias(ctx):
+    """c = Phidd(q, vp, 0) at the q of the last evaluate."""
+    move(ctx, vp_(ctx), V)
+    if reads_scalars(ctx, BIAS):
+        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), zero_(ctx))
+    run_stage(ctx, BIAS)
+
+
+@cfunction(what="the simulation kernels")
+def observe(ctx):
+    """g of the objectives, and x, xd, xdd of the markers, at the q of the last evaluate."""
+    move(ctx, vp_(ctx), V)
+    accelerate(ctx, ap_(ctx), AC)
+    if reads_scalars(ctx, OBJECTIVES):
+        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
+    run_stage(ctx, OBJECTIVES)
+
+
+@kernel
+def keep_rates(mk, sc):
+    """The velocities of markers and scalars at v, for the pullback."""
+    for i in range(mk.shape[0]):
+        put(mk[i]["xds"], vec(mk[i]["xd"]))
+    for i in range(sc.shape[0]):
+        sc[i]["uds"] = sc[i]["ud"]
+
+
+@cfunction(what="the sensitivity kernels")
+def linearise(ctx):
+    """Every first derivative of a step, by coordinates and directions; the columns of coordinates have no rates."""
+    mk, sc, q = mk_(ctx), sc_(ctx), q_(ctx)
+    clear(C_(ctx))
+    clear(R_z_(ctx))
+    clear(Nv_z_(ctx))
+    clear(Na_z_(ctx))
+    clear(Phi_z_(ctx))
+    clear(Phid_z_(ctx))
+    clear(Phidd_z_(ctx))
+    clear(Phids_z_(ctx))
+    clear(J_(ctx))
+    clear(Phidd_v_(ctx))
+    clear(g_z_(ctx))
+    clear(g_v_(ctx))
+    clear(g_a_(ctx))
+    clear_covectors(mk)
+    settle(ctx)
+    copy(M_(ctx), M0_(ctx))
+    for context in range(2):  # the residual at (q, v, a), then constraints and objectives at (q, vp, ap)
+        v = v_(ctx) if context == 0 else vp_(ctx)
+        a = a_(ctx) if context == 0 else ap_(ctx)
+        move(ctx, v, VS if context == 0 else V)
+        accelerate(ctx, a, AS if context == 0 else AC)
+        scalar_values(sc, mk, q, v, a)
+        if ds_(ctx).shape[0] > 0:
+            star_(ctx)[0] = 1 - context
+            run_part(ctx, DIRECTION_COLUMNS)
+        if context == 0:
+            keep_rates(mk, sc)
+            run_stage(ctx, LINEAR_FORCES)
+    run_stage(ctx, LINEAR_ROWS)
+    position_rows(level_(ctx), Phi_z_(ctx), Phid_z_(ctx), J_(ctx), Phidd_v_(ctx))
+    run_stage(ctx, LINEAR_OBJECTIVES)
+    move_frames(frame_(ctx), basis_(ctx), entity_(ctx), dv_(ctx), s_(ctx), DV)
+    move_frames(frame_(ctx), basis_(ctx), entity_(ctx), da_(ctx), s_(ctx), DA)
+    if ds_(ctx).shape[0] > 0:
+        run_part(ctx, DIRECTION_PRODUCTS)
+
+
+@PARTS.part(DIRECTION_COLUMNS)
+@cfunction(what="the sensitivity kernels")
+def columns_of_directions(ctx):
+    """Columns of the markers under every direction, in the context at hand."""
+    frame, basis, entity, s, ds, touch = frame_(ctx), basis_(ctx), entity_(ctx), s_(ctx), ds_(ctx), touch_(ctx)
+    second = star_(ctx)[0] == 0
+    fv = V if second else VS
+    for p in range(ds.shape[0]):
+        frame_changes(frame, basis, entity, s, ds[p], touch[p], AT)
+        frame_changes(frame, basis, entity, s, ds[p], touch[p], fv)
+        if second:
+            frame_changes(frame, basis, entity, s, ds[p], touch[p], AC)
+        k = q_(ctx).shape[0] + p
+        direction_columns(frame, place_(ctx), entity, mk_(ctx), here_(ctx), col_(ctx), s, ds[p], k, fv, second)
+
+
+@kernel
+def all_duals(ctx):
+    """D of the fields mu, eta_v, eta_a: covectors of markers, weight and inertia, composed."""
+    frame, place, mk, here, s, gravity = frame_(ctx), place_(ctx), mk_(ctx), here_(ctx), s_(ctx), count_(ctx)[GRAVITY]
+    for which in range(3):
+        field = MU if which == 0 else (EV if which == 1 else EA)
+        motion = AS if which == 0 else (DV if which == 1 else DA)
+        clear_duals(frame, field)
+        covectors(frame, place, mk, here, field, which)
+        for i in range(1, frame.shape[0]):
+            add_by_moments(frame[i]["Z"], frame[i]["T"], motion, frame[i]["D"], field)
+            if which == 0 and gravity > 0:
+                add_weight(frame[i]["Z"], vec_at(s, gravity), frame[i]["D"], field)
+        compose(frame, field)
+
+
+@PARTS.part(DIRECTION_PRODUCTS)
+@cfunction(what="the sensitivity kernels")
+def products_of_directions(ctx):
+    """Columns of R_z, Nv_z, Na_z under every direction, beyond what elements gave."""
+    frame, basis, entity, s, ds, touch = frame_(ctx), basis_(ctx), entity_(ctx), s_(ctx), ds_(ctx), touch_(ctx)
+    n, gravity = q_(ctx).shape[0], count_(ctx)[GRAVITY]
+    all_duals(ctx)
+    for p in range(ds.shape[0]):
+        frame_changes(frame, basis, entity, s, ds[p], touch[p], AS)
+        frame_changes(frame, basis, entity, s, ds[p], touch[p], DV)
+        frame_changes(frame, basis, entity, s, ds[p], touch[p], DA)
+        dual_changes(frame, place_(ctx), mass_(ctx), mk_(ctx), here_(ctx), s, ds[p], touch[p], gravity, dZ_(ctx))
+        force_changes(frame, basis, entity, fcol_(ctx), s, ds[p], touch[p], n + p, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
+
+
+@cfunction(what="the adjoint kernels")
+def pullback(ctx):
+    """Adds to psi_s of one objective, after linearise at the same point."""
+    frame, basis, entity, place, mk, s = frame_(ctx), basis_(ctx), entity_(ctx), place_(ctx), mk_(ctx), s_(ctx)
+    mu, eta_v, eta_a, psi_s = mu_(ctx), eta_v_(ctx), eta_a_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    move_frames(frame, basis, entity, mu, s, MU)
+    move_frames(frame, basis, entity, eta_v, s, EV)
+    move_frames(frame, basis, entity, eta_a, s, EA)
+    marker_motions(frame, place, entity, mk, here_(ctx), sc_(ctx), s, mu, eta_v, eta_a)
+    run_stage(ctx, PULL)
+    marker_slots(frame, place, entity, mk, here_(ctx), s, psi_s)
+    inertia_slots(frame, mass_(ctx), s, count_(ctx)[GRAVITY], psi_s)
+    frame_slots(frame, basis, entity, s, psi_s)
+
+
+@cfunction(what="the simulation kernels")
+def energy(ctx):
+    """Kinetic energy, potential of weight and elements, and the power of all else, after evaluate."""
+    frame, s, lam, Phi_t, out = frame_(ctx), s_(ctx), lam_(ctx), Phi_t_(ctx), energy_(ctx)
+    kinetic, potential, power = 0.0 * s[0], 0.0 * s[0], 0.0 * s[0]
+    g = vec_at(s, count_(ctx)[GRAVITY])
+    for i in range(frame.shape[0]):
+        kinetic += kinetic_energy(frame[i])
+        potential -= dot(g, first_moment(frame[i]))
+    for i in range(Phi_t.shape[0]):
+        power += lam[i] * Phi_t[i]
+    out[0] = kinetic
+    out[1] = potential
+    out[2] = power
+    run_stage(ctx, ENERGY)
+
+
+FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)
