@@ -55,7 +55,8 @@ def random_case(model, seed=7, near_start=False, lower=joint, **options) -> Case
     n, r = system.n, system.m + len(system.freedoms)
     state = {name: rng.normal(size=n) for name in VECTORS} | {name: rng.normal(size=r) for name in ROW_VECTORS}
     if near_start:
-        state["q"] = system.set.guess(system, system.s) + 0.3 * rng.normal(size=n)
+        guess = system.set.guess(system, system.s)  # without what elements own
+        state["q"] = np.append(guess, np.zeros(n - len(guess))) + 0.3 * rng.normal(size=n)
     for name in ROW_VECTORS:
         state[name][system.m :] = 0.0
     return Case(system, system.s, state, system.directions(system.parameters.independent), 0.37)

@@ -72,7 +72,7 @@ def row_squares(P, J, l, w):
 def row_weights(pat, T, J, m, eps, alike, ease, w, g, D):
     """True if one round is as good as many; D_l = κ ease_l / Σ_k J_lk²/T_kk, or 1/ε where that does not drown T  (LIN-6).
 
-    Coordinates without inertia are left out; `alike` has, at the first of some that share theirs, how many they are.
+    Coordinates without inertia count as the heaviest; `alike` has, at the first of some that share theirs, how many they are.
     `ease` is from `kinegrad.kinematics.constrained.row_ease`; 0 stands for 1, and
     rows below 0 take no part.
     w (n) and g (m) are scratch.
@@ -90,10 +90,13 @@ def row_weights(pat, T, J, m, eps, alike, ease, w, g, D):
                 t += max(real(T[place(square, k, k)]), 0.0)
             for k in range(i, i + alike[i]):
                 w[k] = alike[i] / t if t > 0.0 else 0.0
+    for i in range(square[COLUMNS]):
+        if top > 0.0 and not real(w[i]) > 0.0:
+            w[i] = 1.0 / top
     for l in range(m):
         a, s = row_squares(wide, J, l, w)
         g[l] = a
-        D[l] = s if s > 0.0 or top <= 0.0 else a / top
+        D[l] = s
         widest = max(widest, a)
     for l in range(m):
         s = real(D[l])

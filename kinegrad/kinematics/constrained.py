@@ -20,11 +20,11 @@ def shared(T, alike):
 
 
 def _moved(T, J, alike):
-    """|J_l|² and Σ_k J_lk²/T_kk of the rows, coordinates without inertia left out."""
+    """|J_l|² and Σ_k J_lk²/T_kk of the rows, coordinates without inertia counting as the heaviest."""
     inertia, squares = shared(T, alike), J.real**2
-    sizes, top = squares.sum(axis=1), max(inertia.max(initial=0.0), 0.0)
-    moved = squares @ np.divide(1.0, inertia, out=np.zeros(len(inertia)), where=inertia > 0.0)
-    return sizes, np.where((moved > 0.0) | (top == 0.0), moved, sizes / (top or 1.0))
+    top = max(np.diag(T).real.max(initial=0.0), 0.0)
+    light = np.full(len(inertia), 1.0 / top if top else 0.0)
+    return squares.sum(axis=1), squares @ np.divide(1.0, inertia, out=light, where=inertia > 0.0)
 
 
 def row_ease(T, J, alike=None):

@@ -104,7 +104,8 @@ def _solve_symmetric(square, wide, T, J, m, eps, D, rounds, r1, r2, x, y, A, d, 
 def test_a_weight_is_that_of_the_masses_which_the_row_moves():
     T = np.diag([2.0, 1e-3, 0.0, 5e4])
     J = np.array([[1.0, 0, 0, 0], [0, 3.0, 0, 0], [1.0, 1.0, 7.0, 0], [0, 0, 0, 2.0], [0, 0, 4.0, 0], [0, 0, 0, 0]])
-    expected = STRENGTH * np.array([2.0, 1e-3 / 9.0, 1.0 / (0.5 + 1e3), 5e4 / 4.0, 5e4 / 16.0, 0.0])
+    mixed = 1.0 / (0.5 + 1e3 + 49.0 / 5e4)  # what has no inertia counts as the heaviest
+    expected = STRENGTH * np.array([2.0, 1e-3 / 9.0, mixed, 5e4 / 4.0, 5e4 / 16.0, 0.0])
     assert_allclose(weights(T, J)[1], expected, rtol=1e-14)
     assert_allclose(in_python.row_weights(T, J, 0.0, 1.0), expected, rtol=1e-14)
 
@@ -115,6 +116,13 @@ def test_a_row_that_moves_an_inertia_of_rounding_is_held_all_the_same():
         D = weights(T, J)[1]
         assert 4.0 * D[0] > 1e-2
         assert_allclose(in_python.row_weights(T, J, 0.0, 1.0), D, rtol=1e-14)
+
+
+def test_a_row_that_moves_an_inertia_by_rounding_alone_drowns_nothing():
+    T, J = np.diag([0.0, 1.0, 2.0]), np.array([[0.8, 1e-29, 0], [0, 1.0, 1.0]])
+    D = weights(T, J)[1]
+    assert_allclose(D[0], STRENGTH * 2.0 / 0.64, rtol=1e-14)
+    assert_allclose(in_python.row_weights(T, J, 0.0, 1.0), D, rtol=1e-14)
 
 
 def test_a_row_that_rounding_moved_off_zero_has_no_weight_to_speak_of():
