@@ -7,13 +7,14 @@ import pytest
 import kinegrad.kernels
 
 KERNELS, TESTS = Path(kinegrad.kernels.__file__).parent, Path(__file__).parent
-FOLDERS = ("elements", "joint", "reference_point", "formulations", "solvers")
+FOLDERS = ("elements", "joint", "reference_point", "natural", "formulations", "solvers")
 #: files that hold lists alone: what walks them
 LISTS = {
     "elements/layout": "elements/test_kinds",
     "elements/stages": "elements/test_kinds",
     "joint/records": "joint/test_motion",
     "reference_point/records": "reference_point/test_motion",
+    "natural/records": "natural/test_frames",
 }
 FILES = [
     f"{folder}/{path.stem}"

@@ -106,9 +106,7 @@ def frame_slots(slots: SlotBuilder, name: str, joint, frames, columns: str = "xy
 def columns(elements: Elements, name: str, joint, frames) -> list[list[int]]:
     """x, y, z of a joint's `frames` as markers, in the first and in the second body; of one frame for both without any."""
     slots = frame_slots(elements.slots, name, joint, frames)
-    return [
-        [elements.vector(body, slot) for slot in own] for body, own in zip(bodies_of(joint), slots, strict=True)
-    ]
+    return [[elements.vector(body, slot) for slot in own] for body, own in zip(bodies_of(joint), slots, strict=True)]
 
 
 def axis_columns(elements: Elements, name: str, joint) -> list[list[int]]:

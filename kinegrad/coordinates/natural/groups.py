@@ -130,7 +130,9 @@ def product(A: list | None, B: list | None) -> list | None:
     """A B."""
     if A is None or B is None:
         return B if A is None else A
-    return [sum((A[3 * i + k] * B[3 * k + j] for k in range(1, 3)), A[3 * i] * B[j]) for i in range(3) for j in range(3)]
+    return [
+        sum((A[3 * i + k] * B[3 * k + j] for k in range(1, 3)), A[3 * i] * B[j]) for i in range(3) for j in range(3)
+    ]
 
 
 def transposed(A: list | None) -> list | None:

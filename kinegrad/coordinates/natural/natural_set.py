@@ -173,7 +173,9 @@ class NaturalSet(CoordinateSet):
                 lead = self.frames[place["frame"]]["lead"]
                 if i < used:
                     columns += [{"k": k} for k in coordinates[place["frame"] if point else lead]]
-                moved = self._moved(body, loc, point, ds) | (touch[:, [lead, place["frame"]]] & GEOMETRY != 0).any(axis=1)
+                moved = self._moved(body, loc, point, ds) | (touch[:, [lead, place["frame"]]] & GEOMETRY != 0).any(
+                    axis=1
+                )
                 want = self._moved(body, loc, point, wanted[None, :])[0]
             middle = len(columns)
             if i < used:

@@ -80,7 +80,8 @@ class Plane:
             ready = [
                 (name, joint)
                 for name, joint in left
-                if sum(places[body].head in heights for body in bodies_of(joint)) == 1 and self._keeps_height(name, joint)
+                if sum(places[body].head in heights for body in bodies_of(joint)) == 1
+                and self._keeps_height(name, joint)
             ]
             if not ready:
                 break

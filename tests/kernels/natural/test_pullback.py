@@ -1,0 +1,51 @@
+"""PULLBACK: slots one by one and all numbers of the model, for bodies that are carried in every way."""
+
+import numpy as np
+import pytest
+from helpers import assert_close
+from products_by_complex_step import H, by_every_number, by_slots, random_case, uncompiled
+
+from .carried import JOINTS, model
+from kinegrad.coordinates.sets import natural
+from kinegrad.kernels.natural.inertia import add_moments, six_at
+from kinegrad.kernels.natural.pullback import constant_slots, local_slots, moment_slots
+
+pytestmark = uncompiled
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_every_number(kind):
+    by_every_number(random_case(model(kind), lower=natural))
+
+
+@pytest.mark.parametrize("kind", ["hinges", "slides", "weld on a slide", "plane"])
+def test_single_slots(kind):
+    by_slots(random_case(model(kind), lower=natural))
+
+
+def test_slots_of_moments(rng):
+    """tr(F Z Gᵀ) by mass, centre and inertia."""
+    s, A, B = rng.normal(size=10), rng.normal(size=12), rng.normal(size=12)
+    found = np.zeros(10)
+    moment_slots({"m": 0, "com": 1, "J": 4}, s, A, 0, B, 0, found)
+    F, G, expected = A.reshape(4, 3).T, B.reshape(4, 3).T, np.zeros(10)
+    for k in range(10):
+        z, Z = s + H * 1j * np.eye(10)[k], np.zeros(16, complex)
+        add_moments(Z, z[0], z[1:4], six_at(z, 4))
+        expected[k] = np.trace(F @ Z.reshape(4, 4) @ G.T).imag / H
+    assert_close(found, expected)
+
+
+def test_slots_of_constant_components():
+    found = np.zeros(8)
+    constant_slots({"k": [3, -1, -1], "val": [0, 5, 7]}, (1.0, 2.0, 3.0), found)
+    assert np.array_equal(found, [0, 0, 0, 0, 0, 2.0, 0, 3.0])
+
+
+def test_slots_of_a_place(rng):
+    """y·(off + R x)."""
+    s, y = rng.normal(size=18), rng.normal(size=3)
+    found = np.zeros(18)
+    local_slots({"rot": 3, "off": 12}, {"loc": 15, "point": 1}, tuple(y), s, found)
+    expected = np.concatenate([np.zeros(3), np.outer(y, s[15:]).ravel(), y, s[3:12].reshape(3, 3).T @ y])
+    assert_close(found, expected)
