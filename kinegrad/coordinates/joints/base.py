@@ -119,8 +119,8 @@ class JointKind(ABC):
     in_tree : bool
         False for a joint that is rows in any case.
     shares : tuple of str
-        What its bodies have in common, where coordinates can say so: "point", its two markers; "axis", the z axes of its frames;
-        "orientation", its frames. `close` leaves out the rows of what `Elements.shared` has for it.
+        What its bodies have in common, where coordinates can say so: "point", its two markers; "axis", the z axes of its
+        frames; "orientation", these frames. `close` leaves out the rows of what `Elements.shared` has for it.
     apart : str
         How its two markers move apart, if they do: "along" its axis, or "across" it; "" where nothing is said.
     drawing : Drawing

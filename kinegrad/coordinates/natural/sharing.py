@@ -230,10 +230,9 @@ class Sharing:
         for k, body in enumerate(bodies_of(joint)):
             if vectors is None or self.carrier(body, False) != head:
                 continue
-            basis, local = self.bases[head], self.local(body, vectors[k], False)
-            if self._like(basis, local, np.array(self.slots.current(local)), False) is None and not basis.complete:
-                if basis.accepts(False, np.array(self.slots.current(local))):
-                    self.known[body, vectors[k], False] = self._own(head, f"{name} axis {k + 1}", False, local)
+            local = self.local(body, vectors[k], False)
+            if self.bases[head].accepts(False, np.array(self.slots.current(local))):
+                self.known[body, vectors[k], False] = self._own(head, f"{name} axis {k + 1}", False, local)
 
     def _own(self, head: str, name: str, point: bool, local: list) -> Entity:
         entity = Entity(name, point)

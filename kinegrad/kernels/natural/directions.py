@@ -4,11 +4,11 @@ F H = B, so dF = (dB - A dH) W, in every field; with what is dual to F in D, for
 """
 
 from kinegrad.kernels.jit import kernel
-from kinegrad.kernels.natural.frames import change_of_direction, column, normal, turned, way
+from kinegrad.kernels.natural.frames import change_of_direction, normal, turned, way
 from kinegrad.kernels.natural.inertia import add_by_moments, add_weight, along, six_at
-from kinegrad.kernels.natural.markers import gather, local_change
+from kinegrad.kernels.natural.markers import local_change
 from kinegrad.kernels.natural.records import AS, AT, CROSS, DA, DV, EA, EV, GEOMETRY, INERTIA, MU, POINT
-from kinegrad.kernels.vec3 import add, axpy, cross, dot, inc_at, mul, neg, put_at, sub, vec, vec_at
+from kinegrad.kernels.vec3 import add, axpy, cross, inc_at, mul, neg, put_at, sub, vec, vec_at
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Markers in the natural set: positions, rates, covectors, columns by directions (NAT-1, NAT-7).
 
-x = r + A l with frames that are affine in q: x_q is constant, and nothing is curved.  A marker with a node below zero is an entity
-itself, number -1 - node.
+x = r + A l with frames that are affine in q: x_q is constant, and nothing is curved.  A marker with a node below zero is an
+entity itself, number -1 - node.
 """
 
 from kinegrad.kernels.jit import inlined, kernel

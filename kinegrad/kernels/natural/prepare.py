@@ -20,7 +20,7 @@ def has_changed(watch, seen, s):
     """Whether a slot that frames, markers or masses are made of has another value; remembers the new ones."""
     changed = False
     for i in range(watch.shape[0]):
-        if not seen[i] == s[watch[i]]:
+        if seen[i] != s[watch[i]]:
             changed = True
             seen[i] = s[watch[i]]
     return changed

@@ -1,7 +1,7 @@
 """Adjoint vectors to all slots of the natural set: duals of fields, gathered in frames and handed to their slots (NAT-9).
 
-Everything an adjoint sees is Σ D·dF over fields and frames, and dF = (dB - A dH) W: the duals D Wᵀ of the columns of a basis give
-those of its local coordinates and of what is fixed.
+Everything an adjoint sees is Σ D·dF over fields and frames, and dF = (dB - A dH) W: the duals D Wᵀ of the columns of a basis
+give those of its local coordinates and of what is fixed.
 """
 
 from kinegrad.kernels.jit import kernel
@@ -9,7 +9,7 @@ from kinegrad.kernels.natural.directions import dual_of
 from kinegrad.kernels.natural.frames import normal, turned, turned_back, value, way
 from kinegrad.kernels.natural.inertia import add_by_moments, add_weight, by_moments
 from kinegrad.kernels.natural.markers import ZERO, gather, of_marker
-from kinegrad.kernels.natural.records import AC, AS, AT, CROSS, DA, DV, EA, EV, GEOMETRY, MU, N_FIELDS, POINT, V, VS
+from kinegrad.kernels.natural.records import AC, AS, AT, CROSS, DA, DV, EA, EV, GEOMETRY, MU, N_FIELDS, POINT, VS, V
 from kinegrad.kernels.vec3 import add, cross, dot, inc_at, mat, mul, neg, put, vec, vec_at, vm
 
 

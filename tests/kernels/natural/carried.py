@@ -1,4 +1,4 @@
-"""Small mechanisms whose bodies are carried in every way: by shared points and vectors, by n × d, as followers, welded, in a plane."""
+"""Small mechanisms whose bodies are carried in every way: shared points and vectors, n × d, followers, welds, a plane."""
 
 from small_mechanisms import HINGES, NODE_TYPES, SLIDES, two_bodies
 

@@ -5,13 +5,14 @@ import pytest
 from helpers import assert_close
 from products_by_complex_step import H, by_directions, random_case, uncompiled
 
-from .carried import JOINTS, model
 from kinegrad.coordinates.sets import natural
 from kinegrad.kernels.natural.directions import dual_of, frame_changes, moment_changes
 from kinegrad.kernels.natural.frames import move_frames
 from kinegrad.kernels.natural.inertia import add_moments, six_at
 from kinegrad.kernels.natural.prepare import prepare_frames
 from kinegrad.kernels.natural.records import AT, DV, GEOMETRY, SIZE
+
+from .carried import JOINTS, model
 
 pytestmark = uncompiled
 

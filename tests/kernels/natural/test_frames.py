@@ -5,7 +5,6 @@ import pytest
 from helpers import assert_close
 from products_by_complex_step import H, uncompiled
 
-from .carried import JOINTS, system
 from kinegrad.kernels.natural.frames import (
     change_of_direction,
     column,
@@ -17,6 +16,8 @@ from kinegrad.kernels.natural.frames import (
 )
 from kinegrad.kernels.natural.prepare import prepare_frames
 from kinegrad.kernels.natural.records import AT, CROSS, FRAME, MU, N_FIELDS, POINT, SIZE, V
+
+from .carried import JOINTS, system
 
 pytestmark = uncompiled
 
@@ -33,7 +34,7 @@ def tables(work):
 
 
 def test_fields_are_apart():
-    assert N_FIELDS % SIZE == 0 and dict((name, count) for name, _, *count in FRAME)["T"] == [N_FIELDS]
+    assert N_FIELDS % SIZE == 0 and {name: count for name, _, *count in FRAME}["T"] == [N_FIELDS]
 
 
 def test_frames_of_columns(work, rng):

@@ -14,9 +14,10 @@ from products_by_complex_step import (
 )
 from small_mechanisms import two_bodies
 
-from .carried import JOINTS, model
 from kinegrad.coordinates.sets import natural
 from kinegrad.kernels.products import AT_POSITION, BIAS, ENERGY, EVALUATE, FREEDOMS, LINEARISE, OBSERVE, POSITION, TIME
+
+from .carried import JOINTS, model
 
 
 @pytest.fixture(params=JOINTS, scope="module")

@@ -5,7 +5,6 @@ import pytest
 from helpers import assert_close
 from products_by_complex_step import uncompiled
 
-from .carried import JOINTS, system
 from kinegrad.kernels.natural.frames import move_frames
 from kinegrad.kernels.natural.inertia import (
     add_by_moments,
@@ -22,6 +21,8 @@ from kinegrad.kernels.natural.inertia import (
 from kinegrad.kernels.natural.prepare import prepare_frames
 from kinegrad.kernels.natural.records import AT, SIZE, V
 from kinegrad.kernels.products import EVALUATE
+
+from .carried import JOINTS, system
 
 pytestmark = uncompiled
 

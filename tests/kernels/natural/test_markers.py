@@ -5,13 +5,14 @@ import pytest
 from helpers import assert_close
 from products_by_complex_step import H, linearised, random_case, uncompiled
 
-from .carried import JOINTS, model
 from kinegrad.coordinates.sets import natural
 from kinegrad.kernels.natural.inertia import clear_duals, compose, scatter
 from kinegrad.kernels.natural.markers import covectors, entity_forces, local_change
 from kinegrad.kernels.natural.prepare import local
 from kinegrad.kernels.natural.records import MU
 from kinegrad.kernels.products import EVALUATE, OBSERVE
+
+from .carried import JOINTS, model
 
 pytestmark = uncompiled
 

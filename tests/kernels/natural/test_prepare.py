@@ -5,11 +5,12 @@ import pytest
 from helpers import assert_close
 from products_by_complex_step import H, uncompiled
 
-from .carried import JOINTS, system
 from kinegrad.kernels.natural.frames import move_frames
 from kinegrad.kernels.natural.markers import marker_positions
 from kinegrad.kernels.natural.prepare import has_changed, local, prepare_frames, prepare_markers, unit
 from kinegrad.kernels.natural.records import AT, SIZE
+
+from .carried import JOINTS, system
 
 pytestmark = uncompiled
 

@@ -5,10 +5,11 @@ import pytest
 from helpers import assert_close
 from products_by_complex_step import H, by_every_number, by_slots, random_case, uncompiled
 
-from .carried import JOINTS, model
 from kinegrad.coordinates.sets import natural
 from kinegrad.kernels.natural.inertia import add_moments, six_at
 from kinegrad.kernels.natural.pullback import constant_slots, local_slots, moment_slots
+
+from .carried import JOINTS, model
 
 pytestmark = uncompiled
 
