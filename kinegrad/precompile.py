@@ -121,6 +121,7 @@ FEATURES: dict[str, Callable[[], None]] = {
     "motion by drivers": _motion_by_drivers,
     "motion at centres of mass": _centres_of_mass,
     "reference-point coordinates": _other_set("reference-point"),
+    "natural coordinates": _other_set("natural"),
     "functions as laws": _functions,
     **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in DIFFERENTIATED},
 }

@@ -331,6 +331,7 @@ class Stepper:
         fields, s = self._slots_with(rho, values)
         work, before = self._work, self._work["s"].copy()
         self._refuse_start(before, s, values)
+        self.system.set.check(self.system, s)
         velocities = self._velocities(before, s, values)
         state, old = self._now(), (self._rho, self._fields)
         try:

@@ -118,6 +118,8 @@ def gradient(
     }
     if result.no_meaning:
         data["no_meaning"] = result.no_meaning
+    if all_ and system.held:
+        data["held"] = list(system.held)
     job.write_page(motion, result)
     good = True
     if check:
@@ -248,7 +250,11 @@ def _show(console, data: dict, model: Model) -> None:
     objectives = list(data["objectives"])
     rows = _rows(data["gradient"], objectives)
     texts = [("value", [f"{data['objectives'][name]:.10g}" for name in objectives])]
-    texts += [(label, ["none" if x is None else f"{x:.10g}" for x in values]) for label, values in rows[:SHOWN]]
+    held = set(data.get("held", ()))
+    texts += [
+        (label, [("held" if label in held else "none") if x is None else f"{x:.10g}" for x in values])
+        for label, values in rows[:SHOWN]
+    ]
     show_columns(console, "by", objectives, texts, apart=1)
     if len(rows) > SHOWN:
         console.print(f"... and {len(rows) - SHOWN} more; --json gives all.")

@@ -100,6 +100,14 @@ class CoordinateSet(ABC):
         """The entry of q that is a coordinate of a joint; None where it is measured from markers."""
         return None
 
+    def check(self, system: System, s: np.ndarray) -> None:
+        """Raise where values s of the slots spoil what was chosen when the system was made."""
+        return None
+
+    def mirrored(self, work: Workspace) -> str:
+        """A body that is its own mirror image at the position in the workspace, where coordinates allow that; else empty."""
+        return ""
+
     def remark(self, system: System, work: Workspace) -> str:
         """A sentence for those who simulate from the start in the workspace, if these coordinates lose digits there."""
         return ""

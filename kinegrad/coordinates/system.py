@@ -179,6 +179,12 @@ class System:
         return self.slots.values(self.rho)
 
     @cached_property
+    def _suits(self) -> None:
+        """Raises where the values of the parameters spoil the coordinates."""
+        if not np.iscomplexobj(self._s):
+            self.set.check(self, self._s)
+
+    @cached_property
     def s_rho(self) -> Jacobian:
         """Derivatives of the slots by the independent parameters."""
         return self.slots.jacobian(self.rho)
@@ -249,6 +255,10 @@ class System:
         wanted : (slots,) array of bool, optional
             Slots that PULLBACK has to serve; all by default.
         """
+        if s is None:
+            _ = self._suits
+        elif not np.iscomplexobj(s):
+            self.set.check(self, s)
         return Workspace(self, self._s if s is None else s, ds, every_marker, wanted)
 
 

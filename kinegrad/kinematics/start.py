@@ -255,6 +255,12 @@ def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str
         raise AssemblyError(
             f"The mechanism cannot be assembled {when}: {wrong}, or give poses nearer to an assembled position."
         )
+    body = system.set.mirrored(work)
+    if body:
+        raise AssemblyError(
+            f"The mechanism cannot be assembled {when}: only the mirror image of body {body!r} was found to fit. Give poses nearer "
+            "to an assembled position."
+        )
     return iterations
 
 

@@ -60,21 +60,18 @@ class Gradient:
         return float(self.matrix[list(self.values).index(objective), self.wrt.index(parameter)])
 
     def by_number(self) -> dict[str, dict[str, float]]:
-        """Derivatives by every number of the model, by its path (discrete adjoint); NaN where there is none (`no_meaning`)."""
+        """Derivatives by every number of the model, by its path (discrete adjoint); NaN where there is none (`no_meaning`,
+        `System.held`)."""
         if self.by_slot is None:
             raise KinegradError("Derivatives by every number come with method='discrete-adjoint', every_slot=True.")
         system = self.motion.system
         J = system.slots.field_jacobian(system.rho)
         nothing = ~np.isnan(self.slots_without_meaning) if self.slots_without_meaning is not None else None
-        lost = J.pull(nothing.astype(float)) != 0.0 if nothing is not None and nothing.any() else None
+        lost = np.isin(system.slots.field_paths, system.held)
+        if nothing is not None and nothing.any():
+            lost |= J.pull(nothing.astype(float)) != 0.0
         return {
-            name: dict(
-                zip(
-                    system.slots.field_paths,
-                    np.where(False if lost is None else lost, np.nan, J.pull(row)).tolist(),
-                    strict=True,
-                )
-            )
+            name: dict(zip(system.slots.field_paths, np.where(lost, np.nan, J.pull(row)).tolist(), strict=True))
             for name, row in zip(self.values, self.by_slot, strict=True)
         }
 

@@ -46,7 +46,8 @@ class Lowering:
         number = {id(entity): i for i, entity in enumerate(self.entities)}
         coordinates = NaturalSet(
             merge=self.merge, planar=self.planar, plane=None if plane is None else plane.axis,
-            entities=tuple(self._entity(entity) for entity in self.entities), frames=tuple(self.frames),
+            entities=tuple(self._entity(entity) for entity in self.entities),
+            names=tuple(entity.name for entity in self.entities), frames=tuple(self.frames),
             heads=tuple(self.frame_of), basis=tuple(self.basis), places=self._places(), masses=self._masses(),
             known={key: number[id(entity)] for key, entity in self.sharing.known.items()},
         )  # fmt: skip

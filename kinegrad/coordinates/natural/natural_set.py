@@ -10,6 +10,7 @@ import numpy as np
 from kinegrad.coordinates.coordinate_set import CoordinateSet
 from kinegrad.coordinates.elements import element_arrays, records
 from kinegrad.coordinates.joint.poses import Poses
+from kinegrad.coordinates.natural.conditions import mirrored, spoilt
 from kinegrad.coordinates.natural.poses import coordinates_of, motion_of_bodies
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
@@ -28,6 +29,8 @@ class NaturalSet(CoordinateSet):
     plane : int or None
         The axis of the ground across the plane in which all moves.
     entities, frames, basis, masses : tuples of records
+    names : tuple of str
+        Of the entities.
     heads : tuple of str
         The body whose axes and origin each frame has, or comes next to.
     places : dict body -> its frame, and where it is in it
@@ -38,6 +41,7 @@ class NaturalSet(CoordinateSet):
     planar: str
     plane: int | None
     entities: tuple[dict, ...]
+    names: tuple[str, ...]
     frames: tuple[dict, ...]
     heads: tuple[str, ...]
     basis: tuple[dict, ...]
@@ -95,6 +99,18 @@ class NaturalSet(CoordinateSet):
 
     def bodies(self, system: System, work) -> tuple[np.ndarray, ...]:
         return motion_of_bodies(self, list(system.model.bodies), work)
+
+    def check(self, system: System, s: np.ndarray) -> None:
+        found = spoilt(self, s)
+        if found is not None:
+            body, columns, condition = found
+            raise KinegradError(
+                f"body {body!r}: {', '.join(columns)}, which carry it, have become dependent with these values of the parameters "
+                f"(condition {condition:.2g}); build the system again with them, and natural coordinates choose others."
+            )
+
+    def mirrored(self, work) -> str:
+        return mirrored(self, work)
 
     # --- arrays ---
 

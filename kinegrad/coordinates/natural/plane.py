@@ -14,7 +14,7 @@ from kinegrad.coordinates.natural.sharing import Sharing
 from kinegrad.errors import KinegradError
 from kinegrad.model.names import GROUND
 
-STRAIGHT = 1e-12  # what an axis may lack of an axis of the ground
+STRAIGHT = 1e-14  # the component of a local axis that is rounding
 
 
 class Leaves(Exception):
@@ -58,7 +58,7 @@ class Plane:
         self._parameter_free([*column.local, *column.entity.value], f"the axis of body {head!r}")
         value = np.array(self.slots.current(column.entity.value))
         axis = int(np.abs(value).argmax())
-        if np.delete(np.abs(value), axis).max() > STRAIGHT:
+        if np.delete(value, axis).any():
             raise Leaves(f"body {head!r} turns about no axis of the ground")
         self.held += self.slots.paths([*column.local, *column.entity.value])
         return axis, np.sign(value[axis]) * column.at
@@ -74,31 +74,32 @@ class Plane:
 
     def _heights(self) -> dict:
         """The height of the origin of each head over that of the ground, handed on from body to body."""
-        places, elements = self.sharing.places, self.sharing.elements
-        heights, left = {GROUND: self.slots.graph.constant(0.0)}, list(elements.model.joints.items())
+        heights, left = {GROUND: self.slots.graph.constant(0.0)}, self._level_joints()
         while True:
-            ready = [
-                (name, joint)
-                for name, joint in left
-                if sum(places[body].head in heights for body in bodies_of(joint)) == 1
-                and self._keeps_height(name, joint)
-            ]
-            if not ready:
+            ready = next((ends for ends in left if (ends[0][0] in heights) != (ends[1][0] in heights)), None)
+            if ready is None:
                 break
-            joint = ready[0][1]
-            left.remove(ready[0])
-            ends = []
-            for marker in joint.between:
-                body, slot = elements.position_slot(marker)
-                ends.append((places[body].head, self._across(places[body].head, self.sharing.local(body, slot, True))))
-            (known, x), (new, y) = ends if ends[0][0] in heights else ends[::-1]
+            (known, x), (new, y) = ready if ready[0][0] in heights else ready[::-1]
             heights[new] = heights[known] + x - y
         for head in self.sharing.bases:
             if head not in heights:
                 raise Leaves(f"body {head!r} can move across it")
-            self._parameter_free([heights[head]], f"the height of body {head!r}")
-            self.held += self.slots.paths([heights[head]])
         return heights
+
+    def _level_joints(self) -> list[list[tuple]]:
+        """Of each joint whose markers are at one height: the heads of its bodies, and how high its markers are over them."""
+        places, elements, found = self.sharing.places, self.sharing.elements, []
+        for name, joint in elements.model.joints.items():
+            if self._keeps_height(name, joint):
+                ends = []
+                for marker in joint.between:
+                    body, slot = elements.position_slot(marker)
+                    height = self._across(places[body].head, self.sharing.local(body, slot, True))
+                    self._parameter_free([height], f"the height of {marker!r}")
+                    self.held += self.slots.paths([height])
+                    ends.append((places[body].head, height))
+                found.append(ends)
+        return found
 
     def _keeps_height(self, name: str, joint) -> bool:
         """Whether the markers of a joint are at one height."""
