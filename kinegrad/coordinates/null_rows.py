@@ -1,23 +1,26 @@
 """Rows that vanish by structure: left out of the tables, and still counted.
 
 A loop of bodies that can only move in a plane leaves closure rows that no coordinate changes, at any position of the
-tree.  They cost time in every step and say nothing, so they are found once, at random positions, and dropped.
+tree.  They cost time in every step and say nothing, so they are found once, at random positions, and dropped; not those that
+would say something with other values of the parameters.
 """
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
 
 from kinegrad.coordinates.system import System
-from kinegrad.errors import AssemblyError
+from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.elements.kinds import KINDS
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
 
 TIMES = (0.0, 0.37, 1.0, 7.3)  # at as many positions
 OPEN = 1e-9  # of the largest coordinate: what such a row may be off by
 NULL = 1e-13  # of the largest entry, or of the largest coordinate of a marker, whose differences make entries
+NEARBY, NEAR = 2, 1e-2  # sets of parameters beside those at hand, and how far from these
 
 
 def without_null_rows(system: System) -> System:
@@ -30,21 +33,16 @@ def without_null_rows(system: System) -> System:
     work["flag"][FREEDOMS] = 0
     seen, scale, off, asked = False, 0.0, np.zeros(system.m), np.zeros(system.m)
     for time in TIMES:
-        work["q"][:] = rng.uniform(-1.5, 1.5, system.n)
-        work["par"][TIME] = time
-        try:
-            work.call(POSITION)
-            seen = True
-        except Exception:  # a function of the model may be defined elsewhere
-            if work.calls is None:
-                raise
-            work.calls.failure = None
+        if not _anywhere(work, rng, time):
             continue
+        seen = True
         scale = max(scale, *(float(np.abs(x).max(initial=0.0)) for x in (work["J"][: system.m], work["mk"]["x"])))
         largest = np.maximum(largest, np.abs(work["J"][: system.m]).max(axis=1, initial=0.0))
         off = np.maximum(off, np.abs(work["Phi"][: system.m]) if time == 0.0 else 0.0)
         asked = np.maximum(asked, np.abs(work["Phi_t"][: system.m]))
     keep = ~(largest <= NULL * scale)
+    if not keep.all() and seen:
+        keep |= _moved_by_parameters(system, work, rng, scale)
     if keep.all() or not seen:
         return system
     off, asked = np.where(keep, 0.0, off), np.where(keep, 0.0, asked)
@@ -82,6 +80,34 @@ def without_null_rows(system: System) -> System:
             own=tuple(replace(own, row=shift[own.row]) for own in system.own),
         )
     )
+
+
+def _moved_by_parameters(system: System, work, rng, scale: float) -> np.ndarray:
+    """(m,) rows whose derivatives do not vanish with parameters near those that the system has."""
+    moved = np.zeros(system.m, bool)
+    for _ in range(NEARBY if len(system.rho) else 0):
+        rho = system.rho + NEAR * rng.uniform(-1.0, 1.0, len(system.rho)) * np.where(
+            system.rho, np.abs(system.rho), 1.0
+        )
+        with contextlib.suppress(KinegradError):  # values that the model does not take tell nothing
+            work["s"][:] = system.slots.values(rho)
+            if _anywhere(work, rng, TIMES[0]):
+                moved |= np.abs(work["J"][: system.m]).max(axis=1, initial=0.0) > NULL * scale
+    return moved
+
+
+def _anywhere(work, rng, time: float) -> bool:
+    """Whether rows have values at a random position: a function of the model may be defined elsewhere."""
+    work["q"][:] = rng.uniform(-1.5, 1.5, len(work["q"]))
+    work["par"][TIME] = time
+    try:
+        work.call(POSITION)
+    except Exception:
+        if work.calls is None:
+            raise
+        work.calls.failure = None
+        return False
+    return True
 
 
 def _without_idle_markers(system: System) -> System:

@@ -258,8 +258,8 @@ def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str
     body = system.set.mirrored(work)
     if body:
         raise AssemblyError(
-            f"The mechanism cannot be assembled {when}: only the mirror image of body {body!r} was found to fit. Give poses nearer "
-            "to an assembled position."
+            f"The mechanism cannot be assembled {when}: only the mirror image of body {body!r} was found to fit. Give poses "
+            "nearer to an assembled position."
         )
     return iterations
 

@@ -217,7 +217,7 @@ def test_a_height_with_a_parameter_keeps_space():
     data["bodies"]["crank"]["markers"]["P"] = [marker[0], marker[1], "up"]
     model = kg.Model.from_dict(data)
     assert kg.natural(model).set.plane is None
-    with pytest.raises(KinegradError, match="parameter 'up' changes the height of 'crank.P'"):
+    with pytest.raises(KinegradError, match=r"parameter 'up' changes the height of 'crank\.P'"):
         kg.natural(model, planar="on")
 
 
@@ -238,7 +238,7 @@ joints:
 
 
 def test_a_loop_of_slides():
-    """Nothing turns, so the last joint has to fit; it is an error by name where it does not, and rows where a parameter decides."""
+    """Nothing turns, so the last joint has to fit; where it does not, it is an error by name."""
     fits = kg.natural(kg.Model.from_yaml_text(SLIDES.replace("TILT", "0").replace("AXIS", "0")))
     assert fits.n == 6 and not any("axis" in row.name for row in fits.rows)
     with pytest.raises(AssemblyError, match=r"joint 'j3' closes a loop of slides whose directions are off by 0\.196"):

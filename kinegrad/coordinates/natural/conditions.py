@@ -42,9 +42,7 @@ def local_directions(natural: NaturalSet, frame: dict, s: np.ndarray) -> np.ndar
             found[k] = s[b["loc"] : b["loc"] + 3] - (s[first["loc"] : first["loc"] + 3] if b["type"] == POINT else 0.0)
     ways = [k for k, b in enumerate(others, frame["b0"] + 1) if b["type"] == POINT]
     size = max((np.linalg.norm(found[k]) for k in ways), default=1.0) or 1.0
-    scaled = {k for k in ways} | {
-        k for k, b in enumerate(others, frame["b0"] + 1) if b["type"] == CROSS and b["d"] in ways
-    }
+    scaled = set(ways) | {k for k, b in enumerate(others, frame["b0"] + 1) if b["type"] == CROSS and b["d"] in ways}
     return np.array([x / size if k in scaled else x for k, x in found.items()]).T
 
 

@@ -105,8 +105,8 @@ class NaturalSet(CoordinateSet):
         if found is not None:
             body, columns, condition = found
             raise KinegradError(
-                f"body {body!r}: {', '.join(columns)}, which carry it, have become dependent with these values of the parameters "
-                f"(condition {condition:.2g}); build the system again with them, and natural coordinates choose others."
+                f"body {body!r}: {', '.join(columns)}, which carry it, have become dependent with these values of the "
+                f"parameters (condition {condition:.2g}); build the system again with them, and it will choose others."
             )
 
     def mirrored(self, work) -> str:
