@@ -111,3 +111,28 @@ degrees_of_freedom: {one.angle2: {position: 0, velocity: 0}}
     system = joint(Model.from_yaml_text(text))
     with pytest.raises(AssemblyError, match="joint 'two' closes with its axis turned over"):
         start(system, system.workspace())
+
+
+def test_a_row_that_parameters_wake_up_is_kept():
+    """The axis of the pin that closes a square of bars: across the plane its rows say nothing until it is tilted."""
+    from kinegrad.kinematics.mobility import mobility
+
+    bars = {
+        "crank": ("[0, 0, 0]", "[0, 1, 0]"),
+        "coupler": ("[0, 0, 0]", "[1, 0, 0]"),
+        "rocker": ("[0, 0, 0]", "[0, 1, 0]"),
+    }
+    text = "kinegrad: 1\nparameters: {tilt: 0}\nground: {markers: {O: [0, 0, 0], R: [1, 0, 0]}}\nbodies:\n"
+    for name, (a, b) in bars.items():
+        place = {"crank": "[0, 0, 0]", "coupler": "[0, 1, 0]", "rocker": "[1, 0, 0]"}[name]
+        text += f"  {name}: {{mass: 1, inertia: [1, 1, 1], pose: {{origin: {place}}}, markers: {{a: {a}, b: {b}}}}}\n"
+    text += """joints:
+  one: {type: revolute, between: [ground.O, crank.a], axis: [0, 0, 1]}
+  two: {type: revolute, between: [crank.b, coupler.a], axis: [0, 0, 1]}
+  three: {type: revolute, between: [coupler.b, rocker.b], axis: [0, tilt, 1], cut: true}
+  four: {type: revolute, between: [ground.R, rocker.a], axis: [0, 0, 1]}
+"""
+    model = Model.from_yaml_text(text)
+    system = joint(model)
+    assert "three axis.y" in system.row_names and "three.z" not in system.row_names
+    assert (mobility(system).dof, mobility(system.with_parameters({"tilt": 0.3})).dof) == (1, 0)

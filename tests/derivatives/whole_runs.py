@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinegrad.coordinates.sets import joint
+from kinegrad.coordinates.sets import lower
 from kinegrad.coordinates.system import System
 from kinegrad.dynamics.schemes import SCHEMES
 from kinegrad.model.model import Model
@@ -214,9 +214,10 @@ class Case:
     t_end: float
     step: float
     cut: tuple[str, ...] = ()
+    coordinates: str = "joint"
 
     def system(self) -> System:
-        return joint(self.model(), cut=self.cut)
+        return lower(self.model(), self.coordinates, **({"cut": self.cut} if self.cut else {}))
 
     def run(self, system: System, tolerance: float, rounds: int, s=None):
         """The motion with Newton iterations of that tolerance."""
