@@ -14,7 +14,7 @@ ModelWarning Motion NamedArray Newmark Objective Parallel Penalty Planar PointIn
 PositionRow Prismatic Problem Reactions Recursive Revolute RungeKutta4 RungeKutta54 SameDirection Screw Simulation
 SimulationError Spherical SphericalStart Spline Spring State Stepper StepperState Torque UdwadiaKalaba UnusedOptionWarning
 VectorMarker VelocityRow __version__ angular_rates assemble box compare cylinder drive equilibrium gradient inverse joint law
-load lower mobility reference_point rod rotations simulate sphere
+load lower mobility natural reference_point rod rotations simulate sphere
 """
 
 

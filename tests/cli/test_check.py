@@ -63,10 +63,15 @@ def test_five_bar(checked):
         "dof_velocity": 2,
         "dof_nearby": [2, 2],
         "singular": False,
-        "sets": {"joint": {"n": 4, "m": 6, "redundant": 4}, "reference-point": {"n": 30, "m": 36, "redundant": 8}},
+        "sets": {
+            "joint": {"n": 4, "m": 6, "redundant": 4},
+            "reference-point": {"n": 30, "m": 36, "redundant": 8},
+            "natural": {"n": 8, "m": 6, "redundant": 0},
+        },
         "redundant_rows": {
             "joint": ["J2.z", "J2 axis.x", "J2 axis.y", "J2 axis.z"],
             "reference-point": [*(f"{joint} axis.z" for joint in ("JA", "J1", "J2", "J3")), "JB.z", *JB_AXIS],
+            "natural": [],
         },
         "cut_joints": ["J2"],
         "free_joints": [],

@@ -370,7 +370,7 @@ def test_check_tells_the_size_of_its_equations(command, capsys, tmp_path):
     code, found = command("check")
     assert code == 0 and found["dof"] == 1 and found["cut_joints"] == found["free_joints"] == []
     assert found["sets"]["gantry"] == {"n": 10, "m": 29, "redundant": 21}
-    assert list(found["sets"]) == ["gantry", "joint", "reference-point"]
+    assert list(found["sets"]) == ["gantry", "joint", "reference-point", "natural"]
     with pytest.raises(SystemExit):
         main(["check", str(tmp_path / "carriages.yaml")])
     assert "gantry" in capsys.readouterr().out

@@ -1,5 +1,6 @@
 """The seven functions of the natural set, as C functions of a context; what elements contribute comes by stages."""
 
+from kinegrad.kernels.clearing import clear, clear_covectors
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
@@ -99,29 +100,11 @@ def run_part(ctx, k):
 
 
 @kernel
-def clear(A):
-    """A = 0."""
-    for i in range(A.shape[0]):
-        for j in range(A.shape[1]):
-            A[i, j] = 0.0
-
-
-@kernel
 def copy(A, B):
     """A = B."""
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):
             A[i, j] = B[i, j]
-
-
-@kernel
-def clear_covectors(mk):
-    """f, fv, fa of the markers = 0."""
-    zero = (0.0, 0.0, 0.0)
-    for i in range(mk.shape[0]):
-        put(mk[i]["f"], zero)
-        put(mk[i]["fv"], zero)
-        put(mk[i]["fa"], zero)
 
 
 @PARTS.part(PREPARE)
