@@ -95,10 +95,18 @@ class NaturalSet(CoordinateSet):
         if "of joints" not in self._poses:
             self._poses["of joints"] = Poses(system.model)
         A, r = self._poses["of joints"](system.rho.real)
-        return coordinates_of(self, dict(zip(system.model.bodies, zip(A, r, strict=True), strict=True)), s)
+        still = np.zeros((len(r), 6))
+        return coordinates_of(self, list(system.model.bodies), s, A, r, still, still)[0]
 
     def bodies(self, system: System, work) -> tuple[np.ndarray, ...]:
         return motion_of_bodies(self, list(system.model.bodies), work)
+
+    def from_bodies(self, system: System, work, A, r, V, a, near: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Points and vectors as the bodies that they carry have them."""
+        found = np.zeros((3, system.n))
+        of_set = coordinates_of(self, list(system.model.bodies), work["s"].real, A, r, V, a)
+        found[:, : of_set.shape[1]] = of_set
+        return tuple(found)
 
     def check(self, system: System, s: np.ndarray) -> None:
         found = spoilt(self, s)
@@ -115,6 +123,7 @@ class NaturalSet(CoordinateSet):
     # --- arrays ---
 
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
+        from kinegrad.kernels import pattern
         from kinegrad.kernels.natural.functions import PARTS
         from kinegrad.kernels.natural.records import BASIS, ENTITY, FRAME, FRAME_COLUMN, LOCAL, MASS, PLACE
 
@@ -145,7 +154,7 @@ class NaturalSet(CoordinateSet):
             "seen": np.full(len(watch), np.nan, number),
             "touch": touch,
             "zero": np.zeros(n, number),
-            "M0": np.zeros((n, n), number),
+            "M0": np.zeros(pattern.size(system.patterns["square"]), number),
             "f0": np.zeros(n, number),
             "dZ": np.zeros(16, number),
             "star": np.zeros(1, np.int64),

@@ -12,34 +12,40 @@ if TYPE_CHECKING:
     from kinegrad.coordinates.natural.natural_set import NaturalSet
 
 
-def coordinates_of(natural: NaturalSet, poses: dict[str, tuple], s: np.ndarray) -> np.ndarray:
-    """q of the entities for poses (A, r) of the bodies; where bodies disagree about one, the mean of what they say."""
+def coordinates_of(natural: NaturalSet, bodies: list[str], s: np.ndarray, A, r, V, a) -> np.ndarray:
+    """q, v, a (3, n) of the entities for bodies that move as `CoordinateSet.bodies` tells it.
+
+    Where bodies disagree about an entity, it is the mean of what they say, brought to length 1 if it is a vector.
+    """
     said: list[list] = [[] for _ in natural.entities]
-    for i, frame in enumerate(natural.frames):
+    number = {body: k for k, body in enumerate(bodies)}
+    for i, frame in enumerate(natural.frames[1:], 1):
         head = natural.heads[i]
-        if i == 0:
-            continue
-        A, r = poses[head]
-        place = natural.places[head]
-        A = A @ _rotation(place, s).T
-        r = r - A @ s[place["off"] : place["off"] + 3]
+        k, place = number[head], natural.places[head]
+        axes = A[k] @ _rotation(place, s).T
+        origin = r[k] - axes @ s[place["off"] : place["off"] + 3]
         for b in natural.basis[frame["b0"] : frame["b1"]]:
             if b["type"] != CROSS:
                 point = natural.entities[b["e"]]["point"]
-                local = s[b["loc"] : b["loc"] + 3] if frame["lead"] == i else np.zeros(3)
-                said[b["e"]].append(A @ local + (r if point else 0.0))
-    n = 1 + max((k for entity in natural.entities for k in entity["k"]), default=-1)
-    q = np.zeros(n)
+                x = axes @ s[b["loc"] : b["loc"] + 3] if frame["lead"] == i else np.zeros(3)
+                said[b["e"]].append(_motion(x + origin, V[k], a[k]) if point else _motion(x, V[k], a[k], 0.0))
+    found = np.zeros((3, 1 + max((k for entity in natural.entities for k in entity["k"]), default=-1)))
     for entity, values in zip(natural.entities, said, strict=True):
-        if not values:
-            continue
-        x = np.mean(values, axis=0)
-        size = np.linalg.norm(x)
-        x = x if entity["point"] else (x / size if size > 0.5 else values[0])
-        for k, value in zip(entity["k"], x, strict=True):
-            if k >= 0:
-                q[k] = value
-    return q
+        if values:
+            x = np.mean(values, axis=0)
+            size = np.linalg.norm(x[0])
+            if not entity["point"]:
+                x = x / size if size > 0.5 else values[0]
+            for k, column in zip(entity["k"], x.T, strict=True):
+                if k >= 0:
+                    found[:, k] = column
+    return found
+
+
+def _motion(x: np.ndarray, V: np.ndarray, a: np.ndarray, along: float = 1.0) -> np.ndarray:
+    """x, ẋ, ẍ of what moves with a body; `along` is 0 for a vector, which only turns."""
+    xd = along * V[:3] + np.cross(V[3:], x)
+    return np.array([x, xd, along * a[:3] + np.cross(a[3:], x) + np.cross(V[3:], xd)])
 
 
 def motion_of_bodies(natural: NaturalSet, bodies: list[str], work) -> tuple[np.ndarray, ...]:

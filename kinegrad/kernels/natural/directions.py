@@ -158,7 +158,7 @@ def weight_changes(B, basis, s, ds):
 
 @kernel
 def add_at(e, K, column, x, sign):
-    """Add a vector to a column of a matrix at the coordinates of an entity."""
+    """Add a vector to a column of directions at the coordinates of an entity."""
     for i in range(3):
         if e["k"][i] >= 0:
             K[e["k"][i], column] += sign * x[i]
@@ -187,7 +187,7 @@ def normal_changes(B, basis, entity, s, ds, column, K, Nv, Na):
 
 @kernel
 def force_changes(frame, basis, entity, fcol, s, ds, touch, column, K, Nv, Na):
-    """Column of R_z, Nv_z, Na_z for one direction, from D, composed, and S, which is composed here too."""
+    """A column of R_s, Nv_s, Na_s, from D and S, both composed."""
     for i in range(1, frame.shape[0]):
         B = frame[i]
         S = B["S"]

@@ -1,6 +1,6 @@
 """The seven functions of the natural set, as C functions of a context; what elements contribute comes by stages."""
 
-from kinegrad.kernels.clearing import clear, clear_covectors
+from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
@@ -71,7 +71,7 @@ LAYOUT = ELEMENTS.extend(
     [("entity", record(ENTITY), 1), ("basis", record(BASIS), 1), ("frame", record(FRAME), 1)]
     + [("fcol", record(FRAME_COLUMN), 1), ("place", record(PLACE), 1), ("here", record(LOCAL), 1)]
     + [("mass", record(MASS), 1), ("watch", "i8", 1), ("seen", "f8", 1), ("touch", "i8", 2), ("zero", "f8", 1)]
-    + [("M0", "f8", 2), ("f0", "f8", 1), ("dZ", "f8", 1), ("star", "i8", 1), ("links", "i8", 1)]
+    + [("M0", "f8", 1), ("f0", "f8", 1), ("dZ", "f8", 1), ("star", "i8", 1), ("links", "i8", 1)]
 )
 entity_, basis_, frame_, fcol_, place_, here_, mass_ = LAYOUT.viewers(
     *"entity basis frame fcol place here mass".split()
@@ -83,11 +83,8 @@ mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
     *"mk col sc count par flag s ds psi_s energy".split()
 )
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
-lam_, Phi_t_, M_, K_, C_, J_, level_ = LAYOUT.viewers(*"lam Phi_t M K C J level".split())
-R_z_, Nv_z_, Na_z_, Phi_z_, Phid_z_, Phidd_z_, Phids_z_, Phidd_v_ = LAYOUT.viewers(
-    *"R_z Nv_z Na_z Phi_z Phid_z Phidd_z Phids_z Phidd_v".split()
-)
-g_z_, g_v_, g_a_ = LAYOUT.viewers("g_z", "g_v", "g_a")
+lam_, Phi_t_, M_, K_, J_, level_, square_, wide_ = LAYOUT.viewers(*"lam Phi_t M K J level square wide".split())
+R_s_, Nv_s_, Na_s_, Phi_q_, Phid_q_, Phidd_v_ = LAYOUT.viewers(*"R_s Nv_s Na_s Phi_q Phid_q Phidd_v".split())
 
 PREPARE, AT_POSITIONS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
 PARTS = Parts()
@@ -101,10 +98,9 @@ def run_part(ctx, k):
 
 @kernel
 def copy(A, B):
-    """A = B."""
+    """A = B, of one pattern."""
     for i in range(A.shape[0]):
-        for j in range(A.shape[1]):
-            A[i, j] = B[i, j]
+        A[i] = B[i]
 
 
 @PARTS.part(PREPARE)
@@ -115,7 +111,7 @@ def prepare(ctx):
     prepare_frames(frame, basis, entity, fcol, s)
     prepare_markers(frame, basis, fcol, place_(ctx), mk_(ctx), here_(ctx), col_(ctx), s)
     all_moments(frame, mass_(ctx), s)
-    mass_matrix(frame, basis, entity, fcol, M0_(ctx))
+    mass_matrix(frame, basis, entity, fcol, square_(ctx), M0_(ctx))
     weight(frame, basis, entity, fcol, s, count_(ctx)[GRAVITY], f0_(ctx))
 
 
@@ -148,7 +144,7 @@ def at_positions(ctx):
     """Positions of frames and markers, and Phi, Phi_t, Phi_q."""
     Phi_t = Phi_t_(ctx)
     settle(ctx)
-    clear(J_(ctx))
+    clear_flat(J_(ctx))
     for i in range(Phi_t.shape[0]):
         Phi_t[i] = 0.0
     if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
@@ -183,7 +179,7 @@ def evaluate(ctx):
     scatter(frame, basis_(ctx), entity_(ctx), fcol_(ctx), MU, f)
     entity_forces(entity_(ctx), mk, f)
     if par_(ctx)[WK] != 0.0:
-        clear(K_(ctx))
+        clear_flat(K_(ctx))
         run_stage(ctx, STIFFNESS)
 
 
@@ -219,19 +215,7 @@ def keep_rates(mk, sc):
 def linearise(ctx):
     """Every first derivative of a step, by coordinates and directions; the columns of coordinates have no rates."""
     mk, sc, q = mk_(ctx), sc_(ctx), q_(ctx)
-    clear(C_(ctx))
-    clear(R_z_(ctx))
-    clear(Nv_z_(ctx))
-    clear(Na_z_(ctx))
-    clear(Phi_z_(ctx))
-    clear(Phid_z_(ctx))
-    clear(Phidd_z_(ctx))
-    clear(Phids_z_(ctx))
-    clear(J_(ctx))
-    clear(Phidd_v_(ctx))
-    clear(g_z_(ctx))
-    clear(g_v_(ctx))
-    clear(g_a_(ctx))
+    clear_products(ctx)
     clear_covectors(mk)
     settle(ctx)
     copy(M_(ctx), M0_(ctx))
@@ -248,7 +232,7 @@ def linearise(ctx):
             keep_rates(mk, sc)
             run_stage(ctx, LINEAR_FORCES)
     run_stage(ctx, LINEAR_ROWS)
-    position_rows(level_(ctx), Phi_z_(ctx), Phid_z_(ctx), J_(ctx), Phidd_v_(ctx))
+    position_rows(level_(ctx), wide_(ctx), Phi_q_(ctx), Phid_q_(ctx), J_(ctx), Phidd_v_(ctx))
     run_stage(ctx, LINEAR_OBJECTIVES)
     move_frames(frame_(ctx), basis_(ctx), entity_(ctx), dv_(ctx), s_(ctx), DV)
     move_frames(frame_(ctx), basis_(ctx), entity_(ctx), da_(ctx), s_(ctx), DA)
@@ -291,16 +275,16 @@ def all_duals(ctx):
 @PARTS.part(DIRECTION_PRODUCTS)
 @cfunction(what="the sensitivity kernels")
 def products_of_directions(ctx):
-    """Columns of R_z, Nv_z, Na_z under every direction, beyond what elements gave."""
+    """R_s, Nv_s, Na_s of every direction, beyond what elements gave."""
     frame, basis, entity, s, ds, touch = frame_(ctx), basis_(ctx), entity_(ctx), s_(ctx), ds_(ctx), touch_(ctx)
-    n, gravity = q_(ctx).shape[0], count_(ctx)[GRAVITY]
+    gravity = count_(ctx)[GRAVITY]
     all_duals(ctx)
     for p in range(ds.shape[0]):
         frame_changes(frame, basis, entity, s, ds[p], touch[p], AS)
         frame_changes(frame, basis, entity, s, ds[p], touch[p], DV)
         frame_changes(frame, basis, entity, s, ds[p], touch[p], DA)
         dual_changes(frame, place_(ctx), mass_(ctx), mk_(ctx), here_(ctx), s, ds[p], touch[p], gravity, dZ_(ctx))
-        force_changes(frame, basis, entity, fcol_(ctx), s, ds[p], touch[p], n + p, R_z_(ctx), Nv_z_(ctx), Na_z_(ctx))
+        force_changes(frame, basis, entity, fcol_(ctx), s, ds[p], touch[p], p, R_s_(ctx), Nv_s_(ctx), Na_s_(ctx))
 
 
 @cfunction(what="the adjoint kernels")

@@ -1,7 +1,9 @@
 """Masses of frames: their moments Z, the constant mass matrix, forces of weight and inertia, energies (NAT-6)."""
 
+from kinegrad.kernels.clearing import clear_flat
 from kinegrad.kernels.jit import inlined, kernel
 from kinegrad.kernels.natural.records import AT, MU, V
+from kinegrad.kernels.pattern import place
 from kinegrad.kernels.vec3 import add, axpy, dot, inc_at, mul, vec_at
 
 
@@ -119,11 +121,9 @@ def weight(frame, basis, entity, fcol, s, gravity, f):
 
 
 @kernel
-def mass_matrix(frame, basis, entity, fcol, M):
-    """M, which is constant: Σ Z_hg Y_h·Y_g of all frames."""
-    for i in range(M.shape[0]):
-        for j in range(M.shape[1]):
-            M[i, j] = 0.0
+def mass_matrix(frame, basis, entity, fcol, P, M):
+    """M of the pattern P, which is constant: Σ Z_hg Y_h·Y_g of all frames."""
+    clear_flat(M)
     for i in range(1, frame.shape[0]):
         B = frame[i]
         Z, L = B["Z"], frame[B["lead"]]
@@ -137,14 +137,14 @@ def mass_matrix(frame, basis, entity, fcol, M):
                 t = dot(vec_at(X, 0), x) + dot(vec_at(X, 3), y) + dot(vec_at(X, 6), z)
                 if own:
                     t += dot(vec_at(X, 9), r)
-                M[fcol[a]["k"], fcol[b]["k"]] += t
+                M[place(P, fcol[a]["k"], fcol[b]["k"])] += t
             if not own:
-                beside_leader(entity[basis[B["b0"]]["e"]], fcol[b]["k"], r, M)
+                beside_leader(entity[basis[B["b0"]]["e"]], fcol[b]["k"], r, P, M)
         if not own:
             k = entity[basis[B["b0"]]["e"]]["k"]
             for j in range(3):
                 if k[j] >= 0:
-                    M[k[j], k[j]] += Z[15]
+                    M[place(P, k[j], k[j])] += Z[15]
 
 
 @inlined
@@ -155,13 +155,13 @@ def product(Z, Y, h, own):
 
 
 @kernel
-def beside_leader(e, k, r, M):
+def beside_leader(e, k, r, P, M):
     """M between the point e of one who follows and coordinate k of its leader."""
     for j in range(3):
         i = e["k"][j]
         if i >= 0:
-            M[i, k] += r[j]
-            M[k, i] += r[j]
+            M[place(P, i, k)] += r[j]
+            M[place(P, k, i)] += r[j]
 
 
 # --- energies ---

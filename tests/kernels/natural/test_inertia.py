@@ -66,7 +66,7 @@ def test_mass_matrix_and_weight(kind, rng):
     frame, basis, entity, fcol = (work[name] for name in ("frame", "basis", "entity", "fcol"))
     prepare_frames(frame, basis, entity, fcol, work["s"])
     M, f = np.zeros((made.n, made.n)), np.zeros(made.n)
-    mass_matrix(frame, basis, entity, fcol, M)
+    mass_matrix(frame, basis, entity, fcol, work["square"], M.reshape(-1))
     gravity = made.sizes["gravity"]
     weight(frame, basis, entity, fcol, work["s"], gravity, f)
     v, g = rng.normal(size=made.n), work["s"][gravity : gravity + 3]
