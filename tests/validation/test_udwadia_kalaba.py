@@ -33,7 +33,7 @@ def system(name, kind="joint"):
 @cache
 def states(name, kind):
     """(t, q, v) at 50 times in the second half of a run, with positions and velocities that hold to rounding."""
-    end = {"parallelogram": 0.25, "windows": 0.5, "gyroscope": 0.05, "squeezer": 0.02, "flyball_governor": 0.01}.get(
+    end = {"parallelogram": 0.2, "windows": 0.5, "gyroscope": 0.05, "squeezer": 0.02, "flyball_governor": 0.01}.get(
         name, 0.5
     )
     motion = kg.simulate(system(name, kind), "matrix-r", "rk4", t_end=end, step=end / 400)
