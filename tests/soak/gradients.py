@@ -47,7 +47,7 @@ def check_gradients(mechanism, pair, rng, count, numbers=4, kind="joint"):
     paths = system.slots.field_paths
     fields = system.slots.field_values(system.rho)
     G = np.array([[by_number[name][path] for path in paths] for name in direct.values])
-    largest = np.maximum(np.abs(G * fields).max(axis=1), np.abs(direct.matrix * values).max(axis=1, initial=0.0))
+    largest = np.maximum(np.nanmax(np.abs(G * fields), axis=1), np.abs(direct.matrix * values).max(axis=1, initial=0.0))
     found = []
     error = np.abs(direct.matrix - adjoint.matrix) * np.abs(values)
     scale = np.maximum(np.abs(direct.matrix * values), np.maximum(SMALL * largest, NOTHING)[:, None])
@@ -59,7 +59,8 @@ def check_gradients(mechanism, pair, rng, count, numbers=4, kind="joint"):
         return found  # its steps are held in the derivative, and change in a difference
     run = direct.motion
     options = {"formulation": run.formulation, "integrator": run.integrator, **times}
-    for k in rng.permutation([k for k in range(len(paths)) if may_change(mechanism, paths[k]) and fields[k]])[:numbers]:
+    free = [k for k, path in enumerate(paths) if may_change(mechanism, path) and fields[k] and path not in system.held]
+    for k in rng.permutation(free)[:numbers]:
 
         def objectives(value, k=k):
             changed = fields.copy()
