@@ -35,8 +35,8 @@ def test_a_pendulum_and_its_table(command, pendulum):
     path = pendulum()
     code, out, err = command("compare", path, "--t-end", 0.02)
     assert (code, err) == (0, "")
-    assert out.count(" yes ") == 2 * len(SCHEMES) - sum(formulation == "recursive" for formulation, _ in SCHEMES)
-    assert "joint coordinates\n" in out and "reference-point coordinates\n" in out
+    assert out.count(" yes ") == 3 * len(SCHEMES) - 2 * sum(formulation == "recursive" for formulation, _ in SCHEMES)
+    assert all(f"{kind} coordinates\n" in out for kind in ("joint", "reference-point", "natural"))
     assert max(map(len, out.splitlines())) <= 80 and "…" not in out
     code, out, _ = command("compare", path, "--t-end", 0.02, "--set", "L=0.25", "--json")
     assert code == 0 and all(row["agrees"] for row in json.loads(out)["rows"])

@@ -1,7 +1,7 @@
 """The seven functions of the natural set, as C functions of a context; what elements contribute comes by stages."""
 
-from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_products
-from kinegrad.kernels.elements.laws import scalar_values
+from kinegrad.kernels.clearing import clear_covectors, clear_duals, clear_flat, clear_products
+from kinegrad.kernels.elements.laws import scalar_motions, scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
     BIAS,
@@ -25,7 +25,7 @@ from kinegrad.kernels.natural.inertia import (
     add_by_moments,
     add_weight,
     all_moments,
-    clear_duals,
+    clear_field,
     compose,
     first_moment,
     kinetic_energy,
@@ -173,7 +173,7 @@ def evaluate(ctx):
     if reads_scalars(ctx, FORCES):
         scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
     run_stage(ctx, FORCES)
-    clear_duals(frame, MU)
+    clear_field(frame, MU)
     covectors(frame, place_(ctx), mk, here_(ctx), MU, 0)
     compose(frame, MU)
     scatter(frame, basis_(ctx), entity_(ctx), fcol_(ctx), MU, f)
@@ -263,7 +263,7 @@ def all_duals(ctx):
     for which in range(3):
         field = MU if which == 0 else (EV if which == 1 else EA)
         motion = AS if which == 0 else (DV if which == 1 else DA)
-        clear_duals(frame, field)
+        clear_field(frame, field)
         covectors(frame, place, mk, here, field, which)
         for i in range(1, frame.shape[0]):
             add_by_moments(frame[i]["Z"], frame[i]["T"], motion, frame[i]["D"], field)
@@ -295,7 +295,9 @@ def pullback(ctx):
     move_frames(frame, basis, entity, mu, s, MU)
     move_frames(frame, basis, entity, eta_v, s, EV)
     move_frames(frame, basis, entity, eta_a, s, EA)
-    marker_motions(frame, place, entity, mk, here_(ctx), sc_(ctx), s, mu, eta_v, eta_a)
+    marker_motions(frame, place, entity, mk, here_(ctx), s, mu, eta_v, eta_a)
+    scalar_motions(sc_(ctx), mk, mu, eta_v, eta_a)
+    clear_duals(mk)
     run_stage(ctx, PULL)
     marker_slots(frame, place, entity, mk, here_(ctx), s, psi_s)
     inertia_slots(frame, mass_(ctx), s, count_(ctx)[GRAVITY], psi_s)

@@ -98,7 +98,7 @@ def along(Y, D, k):
 
 
 @kernel
-def clear_duals(frame, field):
+def clear_field(frame, field):
     """D of a field = 0."""
     for i in range(frame.shape[0]):
         for j in range(12):
@@ -113,7 +113,7 @@ def weight(frame, basis, entity, fcol, s, gravity, f):
     """f of weight, which is constant."""
     for i in range(f.shape[0]):
         f[i] = 0.0
-    clear_duals(frame, MU)
+    clear_field(frame, MU)
     for i in range(1, frame.shape[0]):
         add_weight(frame[i]["Z"], vec_at(s, gravity), frame[i]["D"], MU)
     compose(frame, MU)

@@ -8,14 +8,14 @@ from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.natural.directions import dual_of
 from kinegrad.kernels.natural.frames import normal, turned, turned_back, value, way
 from kinegrad.kernels.natural.inertia import add_by_moments, add_weight, by_moments
-from kinegrad.kernels.natural.markers import ZERO, gather, of_marker
+from kinegrad.kernels.natural.markers import gather, of_marker
 from kinegrad.kernels.natural.records import AC, AS, AT, CROSS, DA, DV, EA, EV, GEOMETRY, MU, N_FIELDS, POINT, VS, V
 from kinegrad.kernels.vec3 import add, cross, dot, inc_at, mat, mul, neg, put, vec, vec_at, vm
 
 
 @kernel
-def marker_motions(frame, place, entity, mk, here, sc, s, mu, eta_v, eta_a):
-    """dm, dv, da of markers and scalars; covectors and duals of the markers empty."""
+def marker_motions(frame, place, entity, mk, here, s, mu, eta_v, eta_a):
+    """dm, dv, da of the markers."""
     for i in range(mk.shape[0]):
         m = mk[i]
         if m["node"] < 0:
@@ -28,24 +28,6 @@ def marker_motions(frame, place, entity, mk, here, sc, s, mu, eta_v, eta_a):
             put(m["dm"], of_marker(T, MU, m, l))
             put(m["dv"], of_marker(T, EV, m, l))
             put(m["da"], of_marker(T, EA, m, l))
-        put(m["f"], ZERO)
-        put(m["fv"], ZERO)
-        put(m["fa"], ZERO)
-        put(m["X"], ZERO)
-        put(m["X1"], ZERO)
-        put(m["Y1"], ZERO)
-        put(m["Y2"], ZERO)
-    for i in range(sc.shape[0]):
-        u = sc[i]
-        if u["marker"] < 0:
-            u["dm"] = mu[u["k"]]
-            u["dv"] = eta_v[u["k"]]
-            u["da"] = eta_a[u["k"]]
-        else:
-            m = mk[u["marker"]]
-            u["dm"] = m["dm"][u["comp"]]
-            u["dv"] = m["dv"][u["comp"]]
-            u["da"] = m["da"][u["comp"]]
 
 
 @kernel

@@ -6,7 +6,7 @@ from helpers import assert_close
 from products_by_complex_step import H, linearised, random_case, uncompiled
 
 from kinegrad.coordinates.sets import natural
-from kinegrad.kernels.natural.inertia import clear_duals, compose, scatter
+from kinegrad.kernels.natural.inertia import clear_field, compose, scatter
 from kinegrad.kernels.natural.markers import covectors, entity_forces, local_change
 from kinegrad.kernels.natural.prepare import local
 from kinegrad.kernels.natural.records import MU
@@ -57,7 +57,7 @@ def test_forces_of_covectors(case, rng):
     work = moved(case)
     mk, frame, f = work["mk"], work["frame"], np.zeros(case.system.n, complex)
     mk["f"] = rng.normal(size=mk["f"].shape)
-    clear_duals(frame, MU)
+    clear_field(frame, MU)
     covectors(frame, work["place"], mk, work["here"], MU, 0)
     compose(frame, MU)
     scatter(frame, work["basis"], work["entity"], work["fcol"], MU, f)
