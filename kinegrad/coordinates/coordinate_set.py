@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -98,6 +98,10 @@ class CoordinateSet(ABC):
     def joint_coordinate(self, joint: str, part: str) -> int | None:
         """The entry of q that is a coordinate of a joint; None where it is measured from markers."""
         return None
+
+    def coupled(self, system: System) -> list[Iterable[int]]:
+        """Groups of coordinates that inertia couples among themselves; all of them, unless a set knows better."""
+        return [range(system.n)]
 
     def remark(self, system: System, work: Workspace) -> str:
         """A sentence for those who simulate from the start in the workspace, if these coordinates lose digits there."""

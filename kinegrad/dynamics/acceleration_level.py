@@ -22,6 +22,7 @@ INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a
 class AccelerationLevel(Formulation):
     """index1, penalty and udwadia-kalaba; rows have q, v, a, lam of the state and of stages."""
 
+    takes_fronts = True
     families = (NewmarkFamily, RungeKutta)
     unused_if_explicit = ("tolerance", "max_iterations")
     needs = (EVALUATE, BIAS)
