@@ -1,4 +1,4 @@
-"""In which order coordinates are eliminated, and the dense fronts that this makes of a pattern (LIN-8).
+"""In which order coordinates are eliminated, and the dense fronts that this makes of a pattern (LIN-9).
 
 Coordinates that stand beside each other and have the same columns are a node.  The node with the smallest front is eliminated
 first; what it leaves joins its neighbours.  A node whose remainder is all of the front after it, or nearly all of a small one,

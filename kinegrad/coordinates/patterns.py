@@ -1,4 +1,4 @@
-"""Which coordinates meet in the equations of a system, and the tables of the solver that makes use of it (LIN-8).
+"""Which coordinates meet in the equations of a system, and the tables of the solver that makes use of it (LIN-9).
 
 An element joins all coordinates that move its markers: its forces, and the rows with their multipliers, have derivatives there.
 So does the inertia of what the set says moves together.

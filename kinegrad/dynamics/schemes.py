@@ -101,7 +101,7 @@ def solved(system: System, formulation, solver: str) -> System:
 
 
 def fronts_pay(system: System) -> bool:
-    """Whether fronts are faster than full matrices: many coordinates, of which few meet (LIN-8)."""
+    """Whether fronts are faster than full matrices: many coordinates, of which few meet (LIN-9)."""
     if system.n <= FEW or max(len(list(group)) for group in system.set.coupled(system)) > MOST_COUPLED * system.n:
         return False
     return system.structure.gain < GAIN

@@ -1,4 +1,4 @@
-"""Factors of T + JᵀDG of a fixed pattern by fronts: small dense matrices, each added to the one after it (LIN-8).
+"""Factors of T + JᵀDG of a fixed pattern by fronts: small dense matrices, each added to the one after it (LIN-9).
 
 A front has the coordinates that are eliminated in it, its pivots, and those that they leave something to.  Every entry of T,
 and every row of J, belongs to one front (`kinegrad.coordinates.elimination`), so there is no matrix of all coordinates.
