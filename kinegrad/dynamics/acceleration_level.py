@@ -46,8 +46,8 @@ class AccelerationLevel(Formulation):
         redundant = self.system.m - int(self.opts[self.kernels.RANK])
         if redundant and not work["apart"].size:
             raise KinegradError(
-                f"{self.system.m} constraint rows, {redundant} of them redundant, are too many to choose independent ones in every "
-                "step; use ali3p, which need not."
+                f"{self.system.m} constraint rows, {redundant} of them redundant, are too many to choose independent ones in "
+                "every step; use ali3p, which need not."
             )
         self.put_scales(work)
         work["sizes"][:] = 0.0
