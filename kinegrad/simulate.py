@@ -13,7 +13,7 @@ import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.run import Run
-from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
+from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for, solved
 from kinegrad.errors import AccuracyWarning, IterationWarning, KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.interrupts import Interrupts
@@ -60,6 +60,7 @@ def simulate(
     output_step: float | None = None,
     progress: Callable[[float], None] | None = None,
     throw: bool = True,
+    solver: str | None = None,
     s: np.ndarray | None = None,
     guess: np.ndarray | None = None,
     start=None,
@@ -82,6 +83,9 @@ def simulate(
         Raise SimulationError when the run stops early (its `motion` holds what was done); or return that motion.  What a
         function in the model raised is raised as it is, with the motion as its attribute `motion`; so is the
         KeyboardInterrupt of Ctrl-C, which is heard after at most a moment.
+    solver : str, optional
+        "dense": full matrices; "fronts": only entries that exist, for many coordinates of which few meet; "auto": fronts where
+        that pays.
     s : array, optional
         Values of all slots in place of those of the parameters.
     guess : array, optional
@@ -98,6 +102,7 @@ def simulate(
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is not None or defaults.output_step is not None:
         output_step = given_time(system, "output_step", output_step)
+    system = solved(system, formulation, defaults.solver if solver is None else solver)
     scheme = scheme_for(system, formulation, integrator)
     hs, stride = (None, 1) if scheme.adaptive else time_grid(t_end, step, output_step)
     if scheme.adaptive and output_step is not None and t_end / output_step > MOST_STATES:

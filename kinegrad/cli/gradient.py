@@ -54,6 +54,7 @@ def gradient(
     coordinates: o.Coordinates = None,
     formulation: o.Formulation = None,
     integrator: o.Integrator = None,
+    solver: o.Solver = None,
     body_point: o.BodyPoint = None,
     step: o.Step = None,
     t_end: o.TEnd = None,
@@ -85,8 +86,9 @@ def gradient(
     chosen = _method(method, all_, wrt, check)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut, coordinates)
     choices = Choices(
-        coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty, from_, from_time
-    )
+        coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty, from_, from_time,
+        solver,
+    )  # fmt: skip
     job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     system = job.system
     names = _names(wrt) or list(description.design)

@@ -33,6 +33,7 @@ class Choices:
     penalty: float | None = None
     start: str | None = None
     start_time: float | None = None
+    solver: str | None = None
 
     def check(self) -> None:
         """Refuse numbers that are none by the names of their options."""
@@ -203,6 +204,7 @@ def prepare(
         "t_end": choices.t_end,
         "output_step": choices.output_step,
         "start": start_from(choices.start, choices.start_time),
+        "solver": choices.solver,
     }
     check_files({"--out": out, "--plot": plot, "--html": html}, keep)
     folder = keep[0].parent if keep else Path()

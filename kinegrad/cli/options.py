@@ -43,6 +43,10 @@ Formulation = Annotated[
 Integrator = Annotated[
     str | None, typer.Option("--integrator", metavar="NAME", help="newmark, hht, generalized-alpha, rk4 or rk54.")
 ]
+Solver = Annotated[
+    str | None,
+    typer.Option("--solver", metavar="NAME", help="How equations are solved: dense, fronts, or auto, where they pay."),
+]
 BodyPoint = Annotated[
     str | None, typer.Option("--body-point", metavar="NAME", help="Where each body's motion is taken: origin or com.")
 ]

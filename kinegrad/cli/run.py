@@ -17,6 +17,7 @@ def run(
     coordinates: o.Coordinates = None,
     formulation: o.Formulation = None,
     integrator: o.Integrator = None,
+    solver: o.Solver = None,
     body_point: o.BodyPoint = None,
     step: o.Step = None,
     t_end: o.TEnd = None,
@@ -44,8 +45,9 @@ def run(
 
     description = o.load_model(model, variant, set_)
     choices = Choices(
-        coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty, from_, from_time
-    )
+        coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty, from_, from_time,
+        solver,
+    )  # fmt: skip
     job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)

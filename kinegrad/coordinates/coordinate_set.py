@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -107,6 +107,10 @@ class CoordinateSet(ABC):
     def mirrored(self, work: Workspace) -> str:
         """A body that is its own mirror image at the position in the workspace, where coordinates allow that; else empty."""
         return ""
+
+    def coupled(self, system: System) -> list[Iterable[int]]:
+        """Groups of coordinates that inertia couples among themselves; all of them, unless a set knows better."""
+        return [range(system.n)]
 
     def remark(self, system: System, work: Workspace) -> str:
         """A sentence for those who simulate from the start in the workspace, if these coordinates lose digits there."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegrad.coordinates.coordinate_set import EULER, METRE, ONE, Coordinate, CoordinateSet
+from kinegrad.coordinates.patterns import Structure, dense_arrays, structure_of
 from kinegrad.expressions.maps import Jacobian
 from kinegrad.laws import Calls
 from kinegrad.memory import require
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from kinegrad.equations.system import Equations
     from kinegrad.kernels.table import Slab
 
+DENSE, FRONTS = "dense", "fronts"
+FIXED_OF_FRONTS = (
+    "front", "front_columns", "front_places", "front_of_entry", "front_of_lower", "front_of_row", "front_in_row", "wide",
+    "front_w", "front_job",
+)  # fmt: skip
+MOST_APART = 10**6  # rows × coordinates among which independent rows are chosen, where matrices are not dense
 MOST_KNOWN = 16  # patterns of directions whose tables are remembered
 
 
@@ -86,6 +93,8 @@ class System:
         Paths of the numbers of the model by which these coordinates give no derivatives: no parameter is among them.
     rho : (r,) array
         Values of the independent parameters.
+    solver : str
+        How matrices are kept and factored: "dense", or by "fronts".
     """
 
     model: object
@@ -102,6 +111,7 @@ class System:
     markers: dict[str, int]
     own: tuple[Own, ...] = ()
     held: tuple[str, ...] = ()
+    solver: str = DENSE
 
     def __post_init__(self):
         rho = np.array(self.rho)  # its own, and never changed: what follows from it is kept
@@ -158,12 +168,26 @@ class System:
             levels[row["row"]] = row["level"]
         return levels
 
+    @property
+    def structure(self) -> Structure:
+        """Which coordinates meet in the equations; parameters do not change it."""
+        if "structure" not in self.tables:
+            none = np.zeros((0, len(self._s)))
+            tables = self.set.arrays(self, none, np.zeros(len(self._s), bool), "f8", False)
+            rows = self.m + len(self.freedoms)
+            self.tables["structure"] = structure_of(self.n, rows, tables, self.set.coupled(self))
+        return self.tables["structure"]
+
     @cached_property
     def patterns(self) -> dict[str, np.ndarray]:
-        """Which entries the matrices of coordinates by coordinates, and of rows by coordinates, have."""
-        from kinegrad.kernels.pattern import dense
+        """Which entries the matrices of coordinates by coordinates, and of rows by coordinates, have; tables of fronts."""
+        return self.structure.arrays if self.solver == FRONTS else dense_arrays(self.n, self.m + len(self.freedoms))
 
-        return {"square": dense(self.n, self.n), "wide": dense(self.m + len(self.freedoms), self.n)}
+    def with_solver(self, solver: str) -> System:
+        """The same system with matrices that are "dense", or have the entries that exist, and are factored by "fronts"."""
+        from dataclasses import replace
+
+        return self if solver == self.solver else replace(self, solver=solver)
 
     def coordinate_of(self, freedom: Freedom) -> int | None:
         """The coordinate that a degree of freedom is, if it is one."""
@@ -223,7 +247,7 @@ class System:
 
     def __reduce__(self):
         """A recipe: the model, the set with its options, and the values of parameters."""
-        return sealed("system", lowered_again, self.model, type(self.set), self.set.options, self.rho)
+        return sealed("system", lowered_again, self.model, type(self.set), self.set.options, self.rho, self.solver)
 
     def directions(self, wrt: Sequence[str]) -> np.ndarray:
         """ds: a row of ds/drho for each of the independent parameters `wrt`."""
@@ -262,9 +286,9 @@ class System:
         return Workspace(self, self._s if s is None else s, ds, every_marker, wanted)
 
 
-def lowered_again(model, kind: type[CoordinateSet], options: dict, rho: np.ndarray) -> System:
+def lowered_again(model, kind: type[CoordinateSet], options: dict, rho: np.ndarray, solver: str = DENSE) -> System:
     """A system from its recipe: the same tables, and the same values of parameters."""
-    return kind.lower(model, None, **options).with_parameters(rho)
+    return kind.lower(model, None, **options).with_parameters(rho).with_solver(solver)
 
 
 @dataclass
@@ -300,6 +324,8 @@ class Workspace:
         self._linked, links = self._pattern.links
         for name, values in links.items():
             self.arrays[name][:] = values
+        if system.solver == FRONTS:
+            self._words_of_fronts()
 
     def _calls(self) -> Calls | None:
         """Functions that are laws of the model, put where kernels find them."""
@@ -321,6 +347,14 @@ class Workspace:
         self.context.calls = calls
         return calls
 
+    def _words_of_fronts(self) -> None:
+        """The table of words by which the solver is called: what does not change from call to call."""
+        from kinegrad.kernels.solvers.fronts import CALL
+        from kinegrad.kernels.table import words_of
+
+        fixed = ((self.arrays[name] if name in FIXED_OF_FRONTS else None) for name in CALL.index)
+        self.arrays["front_words"][:] = words_of(fixed).ravel()
+
     def check_calls(self) -> None:
         """Raise what a function of the model raised."""
         if self.calls is not None:
@@ -332,11 +366,18 @@ class Workspace:
         from kinegrad.kernels.table import Slab
 
         known = self.system.tables["known"]
-        key = (number, every_marker, ds.shape, np.packbits(ds != 0).tobytes(), np.packbits(wanted).tobytes())
+        key = (
+            self.system.solver,
+            number,
+            every_marker,
+            ds.shape,
+            np.packbits(ds != 0).tobytes(),
+            np.packbits(wanted).tobytes(),
+        )
         if key not in known:
             if len(known) >= MOST_KNOWN:
                 known.clear()
-            if self.system.n > LARGE:
+            if self.system.n > LARGE and self.system.solver == DENSE:
                 fetch()
             blank = self._blank(len(ds), len(wanted), number)
             size = 2.0 * sum(
@@ -361,6 +402,9 @@ class Workspace:
             VECTORS,
             VECTORS_OF_SCRATCH,
         )
+        from kinegrad.kernels.solvers.fronts import CALL, FUNCTIONS, N_JOB
+        from kinegrad.kernels.solvers.fronts import SIZE as SIZE_OF_FRONT
+        from kinegrad.kernels.table import WORDS_EACH
 
         n, m, o = self.system.n, self.system.m, len(self.system.objectives)
         size = {"n": n, "r": m + len(self.system.freedoms), "p": directions, "o": o, "m": m, "2n": 2 * n, "4": 4}
@@ -371,9 +415,17 @@ class Workspace:
             shapes |= {name: (size[k],) for k, names in kinds.items() for name in names}
         for kinds in (MATRICES, MATRICES_OF_SCRATCH):
             shapes |= {name: (size[a], size[b]) for (a, b), names in kinds.items() for name in names}
-        entries = {name: pattern.size(of) for name, of in self.system.patterns.items()}
-        shapes |= {name: (entries[of],) for name, of in PATTERN_OF.items()}
-        whole = {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64), "alike": ((n,), np.int64)}
+        patterns = self.system.patterns
+        shapes |= {name: (pattern.size(patterns[of]),) for name, of in PATTERN_OF.items()}
+        fronts, held = self.system.solver == FRONTS, int((patterns["front"][:, SIZE_OF_FRONT] ** 2).sum())
+        if fronts:
+            shapes |= {"T_lu": (0, 0), "M_lu": (0, 0)}
+        if m * n > MOST_APART and fronts:
+            shapes["apart"] = (0, 0)
+        shapes |= {"T_fronts": (held,), "M_fronts": (held,), "front_w": (n if fronts else 0,)}
+        sizes = {"front_job": N_JOB, "front_words": WORDS_EACH * len(CALL.index), "solver": len(FUNCTIONS)}
+        whole = {name: ((size_ if fronts else 0,), np.int64) for name, size_ in sizes.items()}
+        whole |= {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64), "alike": ((n,), np.int64)}
         whole |= dict.fromkeys(PIVOTS, ((n,), np.int32))
         return {name: (shape, number) for name, shape in shapes.items()} | whole
 
@@ -401,6 +453,10 @@ class Workspace:
 
         for k in wanted:
             self._link(k)
+        if self.system.solver == FRONTS:
+            from kinegrad.kernels.solvers.fronts import FUNCTIONS
+
+            self.arrays["solver"][:] = addresses(FUNCTIONS)
         return addresses([f if k in wanted else None for k, f in enumerate(self.system.set.functions)])
 
     def _link(self, which: int) -> None:

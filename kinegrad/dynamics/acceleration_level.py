@@ -8,6 +8,7 @@ from kinegrad.dynamics.formulation import Formulation
 from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.prepared import Prepared
 from kinegrad.dynamics.runge_kutta import RungeKutta
+from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.arguments import Explicit, Steps
 from kinegrad.kernels.formulations.runge_kutta import NONE
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION
@@ -22,6 +23,7 @@ INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a
 class AccelerationLevel(Formulation):
     """index1, penalty and udwadia-kalaba; rows have q, v, a, lam of the state and of stages."""
 
+    takes_fronts = True
     families = (NewmarkFamily, RungeKutta)
     unused_if_explicit = ("tolerance", "max_iterations")
     needs = (EVALUATE, BIAS)
@@ -41,6 +43,12 @@ class AccelerationLevel(Formulation):
     def begin(self, work):
         self.opts[self.kernels.SOFT] = -1.0
         self.opts[self.kernels.RANK], self.scales = rank_of_rows(work)
+        redundant = self.system.m - int(self.opts[self.kernels.RANK])
+        if redundant and not work["apart"].size:
+            raise KinegradError(
+                f"{self.system.m} constraint rows, {redundant} of them redundant, are too many to choose independent ones in "
+                "every step; use ali3p, which need not."
+            )
         self.put_scales(work)
         work["sizes"][:] = 0.0
 

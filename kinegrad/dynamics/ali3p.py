@@ -18,6 +18,7 @@ NOTHING = 1e-11  # of the largest singular value of the rows: redundant ones
 class Ali3p(Formulation):
     """Rows have q, v, a, vp, ap, lam, sv, sa."""
 
+    takes_fronts = True
     families = (NewmarkFamily,)
     why_not = "ali3p solves for positions at the end of each step and needs an implicit integrator"
     needs = (EVALUATE, BIAS)

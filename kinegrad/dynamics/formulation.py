@@ -25,6 +25,8 @@ class Formulation(ABC):
     why_not: ClassVar[str] = ""
     #: the one coordinate set that it takes; None: every one
     only: ClassVar[str | None] = None
+    #: it names no entry of a matrix, so these need not be dense
+    takes_fronts: ClassVar[bool] = False
     #: functions of the set that a simulation calls
     needs: tuple[int, ...]
     #: options that have no effect with explicit integrators

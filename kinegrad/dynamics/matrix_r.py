@@ -21,6 +21,9 @@ NULL = 1e-24  # of the square of the largest row: a row that is none but for rou
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
 
+MOST = 300  # coordinates
+
+
 class MatrixR(Formulation):
     """Rows have q, v, a, lam of the state and of stages, then the independent coordinates of the step that follows.
 
@@ -37,6 +40,11 @@ class MatrixR(Formulation):
         super().__init__(system, options, integrator, given)
         from kinegrad.kernels.formulations import independent, matrix_r, matrix_r_derivatives, matrix_r_steps
 
+        if system.n > MOST:
+            raise KinegradError(
+                f"The formulation 'matrix-r' factors full matrices, of {system.n} coordinates here; it takes up to {MOST}. Use "
+                "ali3p, whose solver 'fronts' takes as many as there are."
+            )
         below = options["reselect_below"]
         if not 0.0 <= below <= 1.0:
             raise KinegradError(f"reselect_below of matrix-r is {below:g}; give a number from 0 (never) to 1.")

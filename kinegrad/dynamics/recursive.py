@@ -25,6 +25,7 @@ def advice(system, formulation) -> str:
 class Recursive(AccelerationLevel):
     """index1 by sweeps: derivatives of explicit stages are solved by them too, steps of the Newmark family by substitution."""
 
+    takes_fronts = False
     needs = ()
     only = "joint"
     _tree = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from kinegrad.coordinates.system import System
+from kinegrad.coordinates.system import DENSE, FRONTS, System
 from kinegrad.dynamics.acceleration_level import AccelerationLevel
 from kinegrad.dynamics.ali3p import Ali3p
 from kinegrad.dynamics.matrix_r import MatrixR
@@ -30,6 +30,13 @@ BY_INTEGRATOR = {
     "rk4": RungeKutta4,
     "rk54": RungeKutta54,
 }
+
+
+AUTO = "auto"
+SOLVERS = (AUTO, DENSE, FRONTS)
+FEW = 32  # coordinates up to which full matrices are as fast
+MOST_COUPLED = 0.6  # part of the coordinates in one group: nearly all of a factorisation is there
+GAIN = 0.25  # of the multiplications of a full factorisation, which are the faster ones
 
 
 def pairs(formulations: dict, integrators: dict) -> dict[tuple[str, str], Pair]:
@@ -75,6 +82,29 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
         numbers(integrator, system),
         frozenset(formulation.model_fields_set),
     )
+
+
+def solved(system: System, formulation, solver: str) -> System:
+    """The system with matrices as a solver wants them: "dense", "fronts", or "auto", which takes fronts where they pay."""
+    takes_fronts = BY_FORMULATION[formulation.type].takes_fronts if formulation.type in BY_FORMULATION else False
+    if solver not in SOLVERS:
+        raise KinegradError(f"{solver!r} is no solver; choose from {', '.join(SOLVERS)}.")
+    if solver == AUTO:
+        return system.with_solver(FRONTS if takes_fronts and fronts_pay(system) else DENSE)
+    if solver == FRONTS and not takes_fronts:
+        able = ", ".join(name for name, one in BY_FORMULATION.items() if one.takes_fronts)
+        raise KinegradError(
+            f"The solver 'fronts' does not serve the formulation {formulation.type!r}, which needs dense ones; take 'auto' or "
+            f"'dense', or one of the formulations {able}."
+        )
+    return system.with_solver(solver)
+
+
+def fronts_pay(system: System) -> bool:
+    """Whether fronts are faster than full matrices: many coordinates, of which few meet (LIN-9)."""
+    if system.n <= FEW or max(len(list(group)) for group in system.set.coupled(system)) > MOST_COUPLED * system.n:
+        return False
+    return system.structure.gain < GAIN
 
 
 def takes_only(formulation) -> str | None:

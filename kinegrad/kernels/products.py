@@ -64,6 +64,12 @@ MATRICES_OF_SCRATCH = {("n", "n"): ("T_lu", "M_lu"), ("n", "4"): ("r1", "x4", "w
 MATRICES_OF_SCRATCH |= {("m", "4"): ("r2", "y4", "z4", "P4", "D4", "B4"), ("m", "p"): ("E_s",), ("m", "n"): ("apart",)}
 PIVOTS = ("T_pivots", "M_pivots")
 
+# Of the solver by fronts (`kinegrad.kernels.solvers.fronts`): its tables, factors, scratch, the words of a call and the
+# addresses of its functions; empty where matrices are dense.
+FRONT_TABLES = ("front_columns", "front_places", "front_of_entry", "front_of_lower", "front_of_row", "front_in_row")
+FRONT_NUMBERS = ("T_fronts", "M_fronts", "front_w")
+FRONT_WORDS = ("front_job", "front_words", "solver")
+
 PATTERN_OF = {
     name: pattern for kinds in (PATTERNS, PATTERNS_OF_SCRATCH) for pattern, names in kinds.items() for name in names
 }
@@ -88,6 +94,10 @@ PRODUCTS = Layout(
     + [(name, "f8", 1) for names in PATTERNS_OF_SCRATCH.values() for name in names]
     + [(name, "f8", 2) for names in MATRICES_OF_SCRATCH.values() for name in names]
     + [(name, "i4", 1) for name in PIVOTS]
+    + [("front", "i8", 2)]
+    + [(name, "i8", 1) for name in FRONT_TABLES]
+    + [(name, "f8", 1) for name in FRONT_NUMBERS]
+    + [(name, "i8", 1) for name in FRONT_WORDS]
 )
 
 

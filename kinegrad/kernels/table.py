@@ -32,7 +32,7 @@ import numpy as np
 from kinegrad.kernels import checks
 from kinegrad.kernels.jit import JIT, intrinsic
 
-_WORDS = 4  # an array in the table: its address and up to three extents
+WORDS_EACH = _WORDS = 4  # an array in the table: its address and up to three extents
 _ALIGNED = 64  # bytes: lanes that lie in two lines of the cache are slow
 
 
@@ -191,6 +191,11 @@ def _words(arrays) -> np.ndarray:
     unused = (0,) * _WORDS
     rows = [(address, *shape, *unused[1 + len(shape) :]) for address, shape in arrays]
     return np.array(rows, dtype=np.int64).reshape(-1, _WORDS)
+
+
+def words_of(arrays) -> np.ndarray:
+    """A table of these arrays for functions of a layout; None where one is put there later."""
+    return _words((0, ()) if a is None else (a.ctypes.data, a.shape) for a in arrays)
 
 
 class Slab:

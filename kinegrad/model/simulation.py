@@ -227,6 +227,9 @@ class Simulation(Element):
         default_factory=ALI3P, description="what is solved in a step: {type, options}"
     )
     integrator: by_type(INTEGRATORS) = Field(default_factory=Newmark, description="how time advances: {type, options}")
+    solver: Literal["auto", "dense", "fronts"] = Field(
+        "auto", description="how equations are solved: by full matrices, by fronts, or by fronts where that pays"
+    )
 
     @model_validator(mode="before")
     @classmethod

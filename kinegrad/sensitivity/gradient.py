@@ -79,6 +79,7 @@ def gradient(
             t_end=motion.t_end,
             step=motion.step,
             output_step=motion.step,
+            solver=system.solver,
             s=motion.s,
             guess=motion.q[0],
             start=motion.start,

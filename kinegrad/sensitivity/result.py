@@ -125,7 +125,7 @@ class Gradient:
         run = simulate(
             system, motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
             output_step=None if motion.scheme.adaptive else len(motion.hs) * motion.step,
-            s=slots_with(motion, rho), guess=motion.q[0], start=motion.start,
+            solver=system.solver, s=slots_with(motion, rho), guess=motion.q[0], start=motion.start,
         )  # fmt: skip
         return np.array(list(run.objectives.values()), float)
 

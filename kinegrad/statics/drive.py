@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import DENSE, System, Workspace
 from kinegrad.dynamics.given_states import GivenStates
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.errors import AssemblyError
@@ -66,7 +66,7 @@ def drive(
         output_step = given_time(system, "output_step", output_step)
     hs, stride = time_grid(t_end, step, output_step)
     _require_memory(system, len(hs), stride)
-    work = system.workspace(s=s)
+    work = system.with_solver(DENSE).workspace(s=s)  # its kernels take full matrices
     driven = Driven(system, work)
     row = driven.begin()
     work.call(OBSERVE)

@@ -32,8 +32,7 @@ def no_rows(ctx):
     """Phi = 0, Phi_q = 0."""
     for i in range(Phi_(ctx).shape[0]):
         Phi_(ctx)[i] = 0.0
-        for k in range(J_(ctx).shape[1]):
-            J_(ctx)[i, k] = 0.0
+        J_(ctx)[i] = 0.0
 
 
 @cfunction(what="a test")
@@ -47,7 +46,7 @@ def evaluate(ctx):
 def toy():
     """Arrays of the toy set, those of an empty model but for Phi, J and f, and their context."""
     arrays = {name: np.zeros((0,) * ndim, dtype) for name, dtype, ndim in LAYOUT.fields}
-    arrays |= {"Phi": np.ones(2), "J": np.ones((2, 1)), "f": np.zeros(1)}
+    arrays |= {"Phi": np.ones(2), "J": np.ones(2), "f": np.zeros(1)}
     arrays |= {"links": np.zeros(4, np.int64), "stage": empty_stages()}
     return arrays, LAYOUT.context(arrays)
 

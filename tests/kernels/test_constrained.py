@@ -72,7 +72,7 @@ def solve_general(T, J, eps, transposed, R1, R2, X, Y):
 
 @entry
 def _solve_general(square, wide, T, J, m, eps, D, transposed, R1, R2, X, Y, A, pivots, W, Z):
-    F = square, A, pivots
+    F = square, 0, 0, A, pivots
     status = factor_general(F, T, J, J, m, D)
     rounds = 0
     if status == 0:
@@ -93,7 +93,7 @@ def solve_symmetric(T, J, eps, rounds, r1, r2):
 
 @entry
 def _solve_symmetric(square, wide, T, J, m, eps, D, rounds, r1, r2, x, y, A, d, w, z):
-    F = square, A, d
+    F = square, 0, 0, A, d
     status = factor(F, T, J, m, D)
     made = 0
     if status == 0:

@@ -150,6 +150,19 @@ class JointSet(CoordinateSet):
         result["node"]["A"][0] = np.eye(3).ravel()
         return result
 
+    def coupled(self, system: System) -> list[list[int]]:
+        """The coordinates between each end of the tree and the ground."""
+        inner = {screw["up"] for screw in self.screws}
+        paths = []
+        for k in range(len(self.screws)):
+            if k not in inner:
+                path = []
+                while k >= 0:
+                    path.append(k)
+                    k = self.screws[k]["up"]
+                paths.append(path)
+        return paths
+
     def touched(self, system: System, ds: np.ndarray) -> np.ndarray:
         """What each direction touches at each node; entry 0 tells whether it touches anything of the tree."""
         nodes = self.nodes

@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import DENSE, System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.elements.kinds import link_stages, taking_part
 from kinegrad.kernels.elements.layout import N_ROWS
@@ -82,7 +82,7 @@ class Recursive:
         if system.own:
             name = system.coordinates[system.own[0].k]
             raise KinegradError(f"Sweeps over an open tree do not know the coordinate {name!r}; simulate the model.")
-        work = self._work = system.workspace(s=s)
+        work = self._work = system.with_solver(DENSE).workspace(s=s)
         self.arrays = sweep_arrays(work)
         self._context = RECURSIVE.context(self.arrays)
         self._context.calls = work.calls

@@ -153,6 +153,10 @@ class ReferencePointSet(CoordinateSet):
             **element_arrays(system, number, n + len(ds)),
         }
 
+    def coupled(self, system: System) -> list[range]:
+        """The coordinates of each body."""
+        return [range(B["k"], B["k"] + SIZE) for B in self.bodies_[1:]]
+
     def touched(self, system: System, ds: np.ndarray) -> np.ndarray:
         """(directions, bodies) whether a direction changes the mass or the inertia of a body; the ground has none."""
         touch = np.zeros((len(ds), len(self.bodies_)), bool)

@@ -61,6 +61,36 @@ def view_full(index, pattern, words_each):
     return definition
 
 
+def put_array(words_each):
+    """``put_array(words, k, A)``: let array number k of a table of words be A."""
+
+    def definition(typing, words, k, A):
+        def generate(context, builder, signature, args):
+            kind, array_ = signature.args[2], context.make_array(signature.args[2])(context, builder, args[2])
+            table = context.make_array(signature.args[0])(context, builder, args[0]).data
+            first = builder.mul(args[1], WORD(words_each))
+            extents = [builder.extract_value(array_.shape, axis) for axis in range(kind.ndim)]
+            for i, word in enumerate([builder.ptrtoint(array_.data, WORD), *extents]):
+                builder.store(word, builder.gep(table, [builder.add(first, WORD(i))]))
+            return context.get_dummy_value()
+
+        return types.void(words, types.int64, A), generate
+
+    return definition
+
+
+def address_of():
+    """``address_of(A)``: where the numbers of an array are."""
+
+    def definition(typing, A):
+        def generate(context, builder, signature, args):
+            return builder.ptrtoint(context.make_array(signature.args[0])(context, builder, args[0]).data, WORD)
+
+        return types.int64(A), generate
+
+    return definition
+
+
 def call_law():
     """``call_law(address, x, exact, y)``: run ``void(const double *x, int64 exact, double *y)`` at `address`."""
 

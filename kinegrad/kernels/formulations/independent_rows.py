@@ -6,10 +6,10 @@ rows are redundant at the start, each step uses just as many as have rank there,
 """
 
 from kinegrad.kernels.jit import kernel, real
-from kinegrad.kernels.products import PRODUCTS, full_viewers
+from kinegrad.kernels.pattern import COLUMNS, DENSE, OF_ROW, PLACES, RUNS
+from kinegrad.kernels.products import PRODUCTS
 
-row_scale_, scale_, apart_, ease_ = PRODUCTS.viewers("row_scale", "scale", "apart", "ease")
-(J_,) = full_viewers("J")
+J_, wide_, row_scale_, scale_, apart_, ease_ = PRODUCTS.viewers(*"J wide row_scale scale apart ease".split())
 
 EQUAL = 1.0 - 1e-6  # rows this near to the largest count as equal to it, and the first of them is taken
 
@@ -20,16 +20,29 @@ def choose_rows(ctx, m, rank):
 
     `row_scale` and `scale` make rows and coordinates of any unit comparable.
     """
-    n = scale_(ctx).shape[0]
-    take_rows(J_(ctx), m, n, rank, row_scale_(ctx), scale_(ctx), apart_(ctx), ease_(ctx))
+    P, J, B, zero = wide_(ctx), J_(ctx), apart_(ctx), 0.0 * scale_(ctx)[0]
+    for l in range(m):
+        for i in range(B.shape[1]):
+            B[l, i] = zero
+        if P[DENSE]:
+            for i in range(P[COLUMNS]):
+                B[l, i] = J[l * P[COLUMNS] + i]
+        else:
+            p = P[P[PLACES] + l]
+            for k in range(P[P[OF_ROW] + 2 * l], P[P[OF_ROW] + 2 * l + 1]):
+                first = P[P[RUNS] + 3 * k]
+                for i in range(first, first + P[P[RUNS] + 3 * k + 1]):
+                    B[l, i] = J[p]
+                    p += 1
+    take_rows(B, m, B.shape[1], rank, row_scale_(ctx), scale_(ctx), ease_(ctx))
 
 
 @kernel
-def take_rows(J, m, n, rank, rows, columns, B, ease):
-    """`choose_rows` of arrays; B (m, n) is scratch."""
+def take_rows(B, m, n, rank, rows, columns, ease):
+    """`choose_rows` of the rows B (m, n), which are used up."""
     for l in range(m):
         for i in range(n):
-            B[l, i] = real(J[l, i]) * real(rows[l]) * real(columns[i])
+            B[l, i] = real(B[l, i]) * real(rows[l]) * real(columns[i])
         a = abs(real(ease[l]))
         ease[l] = -(a if a > 0.0 else 1.0)
     for _ in range(rank):

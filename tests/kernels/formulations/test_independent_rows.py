@@ -10,8 +10,8 @@ NUMBERS = ["f8"] if JIT else ["f8", "c16"]
 
 
 @entry
-def _choose(J, m, n, rank, rows, columns, B, ease):
-    take_rows(J, m, n, rank, rows, columns, B, ease)
+def _choose(B, m, n, rank, rows, columns, ease):
+    take_rows(B, m, n, rank, rows, columns, ease)
     return 0
 
 
@@ -19,7 +19,7 @@ def chosen(J, rank, rows=None, columns=None, ease=None):
     m, n = J.shape
     ease = np.ones(m, J.dtype) if ease is None else ease
     rows, columns = (np.ones(k) if x is None else x for k, x in ((m, rows), (n, columns)))
-    _choose(J, m, n, rank, rows.astype(J.dtype), columns.astype(J.dtype), np.zeros((m, n), J.dtype), ease)
+    _choose(J.copy(), m, n, rank, rows.astype(J.dtype), columns.astype(J.dtype), ease)
     return ease
 
 

@@ -14,17 +14,17 @@ N, M = 6, 3
 
 @entry
 def symmetric(P, A, d, T, J, m, D, x):
-    status = factor((P, A, d), T, J, m, D)
+    status = factor((P, 0, 0, A, d), T, J, m, D)
     if status == OK:
-        solve((P, A, d), x)
+        solve((P, 0, 0, A, d), x)
     return status
 
 
 @entry
 def general(P, A, pivots, T, J, G, m, D, transposed, X):
-    status = factor_general((P, A, pivots), T, J, G, m, D)
+    status = factor_general((P, 0, 0, A, pivots), T, J, G, m, D)
     if status == OK:
-        solve4((P, A, pivots), transposed, X)
+        solve4((P, 0, 0, A, pivots), transposed, X)
     return status
 
 

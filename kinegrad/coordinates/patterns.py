@@ -1,0 +1,93 @@
+"""Which coordinates meet in the equations of a system, and the tables of the solver that makes use of it (LIN-9).
+
+An element joins all coordinates that move its markers: its forces, and the rows with their multipliers, have derivatives there.
+So does the inertia of what the set says moves together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kinegrad.coordinates.elimination import cost_of, fronts_of, tables_of
+from kinegrad.kernels.pattern import dense, of_columns
+from kinegrad.kernels.records import MEASURE, NORM
+
+EULER = 4  # Euler parameters of a row that normalises them
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The columns that rows of matrices have, in increasing order: coordinates by coordinates, and rows by coordinates."""
+
+    square: list[list[int]]
+    wide: list[list[int]]
+
+    @cached_property
+    def fronts(self) -> list:
+        """The fronts in which coordinates are eliminated."""
+        return fronts_of(self.square)
+
+    @cached_property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The patterns and the tables of fronts."""
+        n = len(self.square)
+        patterns = {"square": of_columns(self.square, n), "wide": of_columns(self.wide, n)}
+        return patterns | tables_of(self.fronts, self.square, self.wide)
+
+    @property
+    def gain(self) -> float:
+        """Multiplications of a factorisation, against those of a full matrix."""
+        return cost_of(self.fronts) / max(1.0, len(self.square) ** 3 / 6)
+
+
+def dense_arrays(n: int, rows: int) -> dict[str, np.ndarray]:
+    """The patterns of dense matrices, and no fronts."""
+    empty = tables_of([], [], [])
+    return {"square": dense(n, n), "wide": dense(rows, n)} | empty
+
+
+def structure_of(n: int, rows: int, tables: dict[str, np.ndarray], coupled: Iterable[Iterable[int]]) -> Structure:
+    """The structure of a system with these tables of elements; `coupled`: coordinates whose inertia is shared."""
+    from kinegrad.kernels.elements.kinds import KINDS
+
+    columns, markers = tables["col"]["k"], tables["mk"]
+    of_marker = [frozenset(columns[m["c0"] : m["c1"]].tolist()) for m in markers]
+    of_scalar = [of_marker[s["marker"]] if s["marker"] >= 0 else frozenset([int(s["k"])]) for s in tables["sc"]]
+
+    def met_by(element, fields) -> set[int]:
+        met: set[int] = set()
+        for name in fields:
+            if element[name] >= 0:
+                met |= of_marker[element[name]]
+        if "in0" in element.dtype.names:
+            for scalar in tables["ins"][element["in0"] : element["in1"]]:
+                met |= of_scalar[scalar]
+        return met
+
+    square: list[set[int]] = [{i} for i in range(n)]
+    wide: list[set[int]] = [set() for _ in range(rows)]
+
+    def join(met) -> None:
+        for i in met:
+            square[i].update(met)
+
+    for met in coupled:
+        join(set(met))
+    for kind in KINDS:
+        for table, fields in kind.tables.items():
+            if table == "objective":
+                continue  # objectives are rows of their own arrays
+            for element in tables[table]:
+                met = met_by(element, fields)
+                if table == "row" and element["type"] == NORM:
+                    met = set(range(element["n"], element["n"] + EULER))
+                elif table == "row" and element["type"] == MEASURE:
+                    met = set(of_scalar[element["n"]])
+                join(met)
+                if kind.count is not None:
+                    wide[element["row"]] |= met
+    return Structure([sorted(row) for row in square], [sorted(row) for row in wide])
