@@ -173,7 +173,8 @@ class System:
         """Which coordinates meet in the equations; parameters do not change it."""
         if "structure" not in self.tables:
             none = np.zeros((0, len(self._s)))
-            tables = self.set.arrays(self, none, np.zeros(len(self._s), bool), "f8", False)
+            plain = self.with_solver(DENSE)  # arrays of a set may have the size of a pattern, which is not known yet
+            tables = self.set.arrays(plain, none, np.zeros(len(self._s), bool), "f8", False)
             rows = self.m + len(self.freedoms)
             self.tables["structure"] = structure_of(self.n, rows, tables, self.set.coupled(self))
         return self.tables["structure"]

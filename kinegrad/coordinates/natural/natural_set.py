@@ -163,6 +163,10 @@ class NaturalSet(CoordinateSet):
             **element_arrays(system, number, n + len(ds)),
         }
 
+    def coupled(self, system: System) -> list[list[int]]:
+        """The coordinates of each frame."""
+        return self._coordinates()[0]
+
     def _coordinates(self) -> tuple[list[list[int]], list[dict]]:
         """The coordinates of each frame, those of its leader first, and the bases with places among these."""
         found: list[list[int]] = []
