@@ -67,13 +67,13 @@ def _beside(first: str, second: str, back: bool) -> Picture:
 
 def parallel() -> Picture:
     p = _beside("first", "second", back=True)
-    p.text((0, -0.9, -0.9), "first × second = 0", (-22, 4), MOTION)
+    p.text((0, -0.9, -1.1), "first × second = 0", (-22, 12), MOTION)
     return p
 
 
 def same_direction() -> Picture:
     p = _beside("first", "second", back=False)
-    p.text((0, -0.9, -0.9), "first = second", (-10, 4), MOTION)
+    p.text((0, -0.9, -1.1), "first = second", (-10, 12), MOTION)
     return p
 
 
