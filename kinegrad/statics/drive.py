@@ -20,7 +20,7 @@ from kinegrad.memory import require
 from kinegrad.motion import EvenTimes, Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.simulate import Loop, given_time, time_grid
-from kinegrad.statics.drivers import check_drivers
+from kinegrad.statics.drivers import check_drivers, refuse_too_many
 from kinegrad.statics.lock_up import passed, reason
 
 KEPT, PASSED = 40, 4  # numbers beside the row of a state that is kept, and beside the objectives of each step
@@ -127,7 +127,13 @@ class Driven(GivenStates):
         work["par"][:] = 0.0
         place(system, work)
         self._put_coordinates()
-        self.first = close_position(system, work, "at t = 0 s")
+        guess = work["q"].copy()
+        try:
+            self.first = close_position(system, work, "at t = 0 s")
+        except AssemblyError:
+            work["q"][:] = guess
+            refuse_too_many(system, work)
+            raise
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
         number = work["q"].dtype

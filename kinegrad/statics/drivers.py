@@ -8,9 +8,15 @@ import numpy as np
 
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.orthogonal import RANK_TOLERANCE
+from kinegrad.kernels.products import POSITION
+from kinegrad.kinematics.start import least_squares
 
 if TYPE_CHECKING:
+    from kinegrad.coordinates.system import System, Workspace
     from kinegrad.statics.drive import Driven
+
+ROUNDS = 30  # of Newton's method on the constraints alone
+CLOSED = 1e-10
 
 
 def scaled_rows(driven: Driven) -> np.ndarray:
@@ -24,16 +30,48 @@ def rank_of(rows: np.ndarray) -> int:
     return int(np.linalg.matrix_rank(rows, rtol=RANK_TOLERANCE)) if rows.size else 0
 
 
+def refuse_too_many(system: System, work: Workspace) -> None:
+    """Raises when there are more drivers than freedoms where the constraints alone hold, near the q that the workspace has."""
+    numbers = numbers_of(system)
+    others = np.setdiff1d(np.arange(system.m), numbers)
+    for _ in range(ROUNDS):
+        work.call(POSITION)
+        residual = work["Phi"][others].real
+        J = work["J"][others].real
+        if not (np.isfinite(residual).all() and np.isfinite(J).all()):
+            return
+        step, rank = least_squares(J, -residual)
+        if np.abs(residual).max(initial=0.0) < CLOSED:
+            dof = system.n - rank
+            if len(numbers) > dof:
+                raise AssemblyError(
+                    f"The drivers are too many for the freedoms of the mechanism, and contradict each other at t = 0 s: "
+                    f"{_given(system, dof, numbers)}; remove {len(numbers) - dof} of them."
+                )
+            return
+        work["q"][:] += step
+
+
+def numbers_of(system: System) -> list[int]:
+    """The rows of the drivers."""
+    names = system.row_names
+    return [names.index(name) for name in system.model.drivers if name in names]
+
+
+def _given(system: System, dof: int, numbers: list[int]) -> str:
+    drivers = ", ".join(system.row_names[k] for k in numbers) or "none"
+    return f"it has {dof}, and {len(numbers)} drivers ({drivers})"
+
+
 def check_drivers(driven: Driven) -> None:
     """Raises when drivers are too few, too many, or do not determine the position that the workspace has."""
     system, rows = driven.system, scaled_rows(driven)
     if not np.isfinite(rows).all():
         return  # the kernels tell why
-    names = system.row_names
-    numbers = [names.index(name) for name in system.model.drivers if name in names]
+    names, numbers = system.row_names, numbers_of(system)
     dof = system.n - rank_of(np.delete(rows, numbers, axis=0))
     left, count = system.n - rank_of(rows), len(numbers)
-    given = f"it has {dof}, and {count} drivers ({', '.join(names[k] for k in numbers) or 'none'})"
+    given = _given(system, dof, numbers)
     if left:
         motion = np.abs(np.linalg.svd(rows)[2][-1]) if rows.size else np.ones(system.n)
         name = system.coordinates[int(motion.argmax())]
