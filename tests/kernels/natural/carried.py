@@ -29,6 +29,8 @@ JOINTS = {
     "plane": (TURN, TURN),
     "hung on the ground": (HINGES[0], "type: floating"),
 }
+#: One of each way to be carried, for what takes long.
+FEW = ("hinges", "slide between skew frames", "weld on a slide", "cross", "plane")
 
 
 def model(kind: str, more: str = MORE):

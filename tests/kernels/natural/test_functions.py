@@ -17,10 +17,10 @@ from small_mechanisms import two_bodies
 from kinegrad.coordinates.sets import natural
 from kinegrad.kernels.products import AT_POSITION, BIAS, ENERGY, EVALUATE, FREEDOMS, LINEARISE, OBSERVE, POSITION, TIME
 
-from .carried import JOINTS, model
+from .carried import FEW, model
 
 
-@pytest.fixture(params=JOINTS, scope="module")
+@pytest.fixture(params=FEW, scope="module")
 def case(request):
     return random_case(model(request.param), lower=natural)
 
