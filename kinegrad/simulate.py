@@ -206,7 +206,16 @@ def reason(work: Workspace, status: int, formulation, t: float, step: float, fir
         work.system, work["s"], first, last, h
     ):
         return at_singular_position(t, formulation)
-    return explanation(status, t, step, formulation, culprit(work.system, work, status))
+    who = singular_coordinate(work) if status == SINGULAR else culprit(work.system, work, status)
+    return explanation(status, t, step, formulation, who)
+
+
+def singular_coordinate(work: Workspace) -> str:
+    """The coordinate that nothing holds, where fronts have found one; otherwise empty."""
+    from kinegrad.kernels.solvers.fronts import STATUS, WHERE
+
+    job = work["front_job"]
+    return work.system.coordinates[job[WHERE]] if len(job) and job[STATUS] == SINGULAR else ""
 
 
 def at_singular_position(t: float, formulation) -> str:
@@ -350,7 +359,9 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
         NOT_FINITE: f"the value of {who} is infinite or not a number"
         if who
         else "a number became infinite or not a number (an expression outside its domain, or a run that blew up)",
-        SINGULAR: "the system of equations became singular",
+        SINGULAR: f"the system of equations became singular at {who!r}"
+        if who
+        else "the system of equations became singular",
         STEP_TOO_SMALL: "the error of a step stays above the tolerance, however small the step",
     }.get(status, WORDS.get(status, f"status {status}"))
     tries = {

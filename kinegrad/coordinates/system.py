@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DENSE, FRONTS = "dense", "fronts"
 FIXED_OF_FRONTS = (
     "front", "front_columns", "front_places", "front_of_entry", "front_of_lower", "front_of_row", "front_in_row", "wide",
-    "front_w", "front_job",
+    "front_w", "front_x", "front_job",
 )  # fmt: skip
 MOST_APART = 10**6  # rows × coordinates among which independent rows are chosen, where matrices are not dense
 MOST_KNOWN = 16  # patterns of directions whose tables are remembered
@@ -423,7 +423,7 @@ class Workspace:
             shapes |= {"T_lu": (0, 0), "M_lu": (0, 0)}
         if m * n > MOST_APART and fronts:
             shapes["apart"] = (0, 0)
-        shapes |= {"T_fronts": (held,), "M_fronts": (held,), "front_w": (n if fronts else 0,)}
+        shapes |= {"T_fronts": (1, held), "M_fronts": (1, held), "front_w": (n * fronts,), "front_x": (1, n * fronts)}
         sizes = {"front_job": N_JOB, "front_words": WORDS_EACH * len(CALL.index), "solver": len(FUNCTIONS)}
         whole = {name: ((size_ if fronts else 0,), np.int64) for name, size_ in sizes.items()}
         whole |= {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64), "alike": ((n,), np.int64)}

@@ -45,11 +45,10 @@ SMALLEST, ROUNDED, BEARABLE = 1e-30, 1e-18, 1e-14
 
 
 @inlined
-def row_squares(P, J, l, w):
-    """Σ_k J_lk² and Σ_k J_lk² w_k."""
+def row_squares(P, dense, n, J, l, w):
+    """Σ_k J_lk² and Σ_k J_lk² w_k; `dense` and n are those of the pattern."""
     a, s = 0.0, 0.0
-    if P[DENSE]:
-        n = P[COLUMNS]
+    if dense:
         for i in range(n):
             t = real(J[l * n + i])
             t *= t
@@ -78,12 +77,12 @@ def row_weights(pat, T, J, m, eps, alike, ease, w, g, D):
     w (n) and g (m) are scratch.
     """
     square, wide = pat
-    top, widest, one = 0.0, 0.0, eps > 0.0
-    for i in range(square[COLUMNS]):
+    top, widest, one, dense, n = 0.0, 0.0, eps > 0.0, square[DENSE], square[COLUMNS]
+    for i in range(n):
         t = real(T[place(square, i, i)])
         top = max(top, t)
         w[i] = 1.0 / t if t > 0.0 else 0.0
-    for i in range(square[COLUMNS]):
+    for i in range(n):
         if alike[i] > 1:
             t = 0.0
             for k in range(i, i + alike[i]):
@@ -94,7 +93,7 @@ def row_weights(pat, T, J, m, eps, alike, ease, w, g, D):
         if top > 0.0 and not real(w[i]) > 0.0:
             w[i] = 1.0 / top
     for l in range(m):
-        a, s = row_squares(wide, J, l, w)
+        a, s = row_squares(wide, dense, n, J, l, w)
         g[l] = a
         D[l] = s
         widest = max(widest, a)
@@ -162,12 +161,12 @@ def settled(k, e, last, size, enough):
 @kernel
 def plus_weighed_rows(P, J, m, D, z, y, again, w):
     """w += Jᵀ(D z), less Jᵀ y if this is another round."""
-    n = P[COLUMNS]
+    dense, n = P[DENSE], P[COLUMNS]
     for l in range(m):
         t = D[l] * z[l]
         if again:
             t -= y[l]
-        if P[DENSE]:
+        if dense:
             for i in range(n):
                 w[i] += J[l * n + i] * t
         else:
@@ -259,11 +258,12 @@ def enough_for(square, T):
 @inlined
 def plus_weighed_rows4(P, B, m, D, Z, Y, again, W):
     """W += Bᵀ(D Z), less Bᵀ Y if this is another round, for four columns."""
+    dense, n = P[DENSE], P[COLUMNS]
     for l in range(m):
         f = mul4(D[l], get4(Z, l))
         if again:
             f = axpy4(-1.0, get4(Y, l), f)
-        plus_row4(P, B, l, f, W)
+        plus_row4(P, dense, n, B, l, f, W)
 
 
 @kernel
@@ -276,7 +276,7 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
     neither X nor BᵀY.  W (n, 4), Z (m, 4) are scratch.
     """
     square, wide = pat
-    n = square[COLUMNS]
+    dense, n = square[DENSE], square[COLUMNS]
     last, size = spread4(0.0), spread4(0.0)
     for k in range(MOST_ROUNDS):
         for i in range(n):
@@ -304,7 +304,7 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
                 e = w * w + e
                 size = x * x + size
         for l in range(m):
-            r = mul4(D[l], row_times4(wide, G, l, W, mul4(-1.0, get4(Z, l))))
+            r = mul4(D[l], row_times4(wide, dense, n, G, l, W, mul4(-1.0, get4(Z, l))))
             put4(Y, l, r if k == 0 else axpy4(1.0, r, get4(Y, l)))
         if k > 0 and settled4(k, e, size if k == 1 else last, size, enough):
             return k + 1

@@ -67,7 +67,7 @@ PIVOTS = ("T_pivots", "M_pivots")
 # Of the solver by fronts (`kinegrad.kernels.solvers.fronts`): its tables, factors, scratch, the words of a call and the
 # addresses of its functions; empty where matrices are dense.
 FRONT_TABLES = ("front_columns", "front_places", "front_of_entry", "front_of_lower", "front_of_row", "front_in_row")
-FRONT_NUMBERS = ("T_fronts", "M_fronts", "front_w")
+FRONT_NUMBERS = {"T_fronts": 2, "M_fronts": 2, "front_w": 1, "front_x": 2}  # and their dimensions
 FRONT_WORDS = ("front_job", "front_words", "solver")
 
 PATTERN_OF = {
@@ -96,7 +96,7 @@ PRODUCTS = Layout(
     + [(name, "i4", 1) for name in PIVOTS]
     + [("front", "i8", 2)]
     + [(name, "i8", 1) for name in FRONT_TABLES]
-    + [(name, "f8", 1) for name in FRONT_NUMBERS]
+    + [(name, "f8", ndim) for name, ndim in FRONT_NUMBERS.items()]
     + [(name, "i8", 1) for name in FRONT_WORDS]
 )
 

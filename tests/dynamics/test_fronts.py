@@ -88,3 +88,16 @@ def test_matrix_r_takes_no_more_than_it_can():
         KinegradError, match="'matrix-r' factors full matrices, of 301 coordinates here; it takes up to 300"
     ):
         kg.simulate(kg.joint(windows(150)), "matrix-r", "rk4", t_end=1e-3)
+
+
+def test_a_coordinate_that_nothing_holds_is_named():
+    from kinegrad.kernels.solvers.fronts import STATUS, WHERE
+    from kinegrad.kernels.status import SINGULAR
+    from kinegrad.simulate import explanation, singular_coordinate
+
+    system = kg.joint(windows(2))
+    work = system.with_solver("fronts").workspace()
+    assert singular_coordinate(work) == singular_coordinate(system.workspace()) == ""
+    work["front_job"][[STATUS, WHERE]] = SINGULAR, 3
+    sentence = explanation(SINGULAR, 0.5, 1e-3, kg.ALI3P(), singular_coordinate(work))
+    assert f"became singular at {str(system.coordinates[3])!r}; look for" in sentence

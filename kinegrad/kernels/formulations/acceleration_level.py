@@ -35,7 +35,7 @@ from kinegrad.kernels.jit import entry, kernel, real
 from kinegrad.kernels.pattern import place
 from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, N_FUNCTIONS, PRODUCTS, STATUS, TIME, WC, WK
 from kinegrad.kernels.solvers.factors import factor, solve, symmetric_factors
-from kinegrad.kernels.solvers.multiply import minus_times, plus_row, row_times
+from kinegrad.kernels.solvers.multiply import minus_rows, minus_times, plus_row, times
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 from kinegrad.kernels.table import call
 
@@ -59,9 +59,10 @@ RATES = N_FUNCTIONS  # place, after those of the set, of a function that leaves 
 def stabilised(ctx, m, opts):
     """r = -(c + 2ξΩ Phid + Ω² Phi): what Phi_q a - ε lam has to be."""
     c, Phi, Phi_t, r = c_(ctx), Phi_(ctx), Phi_t_(ctx), r_(ctx)
+    times(wide_(ctx), J_(ctx), m, v_(ctx), Phi_t, r)
+    damping, stiffness = opts[DAMPING], opts[STIFFNESS]
     for l in range(m):
-        s = row_times(wide_(ctx), J_(ctx), l, v_(ctx), Phi_t[l])
-        r[l] = -(c[l] + opts[DAMPING] * s + opts[STIFFNESS] * Phi[l])
+        r[l] = -(c[l] + damping * r[l] + stiffness * Phi[l])
 
 
 @kernel
@@ -262,7 +263,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
                 return status, step
             for l in range(m):
                 r[l] += eps * lam[l]
-                plus_row(wide, J, l, -lam[l], y)
+            minus_rows(wide, J, m, lam, y)
             minus_times(wide, J, m, a, r)
             for l in range(m):
                 r[l] /= k

@@ -21,7 +21,7 @@ square_, wide_, T_lu_, M_lu_, d_, T_pivots_, M_pivots_ = PRODUCTS.viewers(
 front_, columns_, places_, of_entry_, of_lower_, of_row_, in_row_, T_fronts_, M_fronts_ = PRODUCTS.viewers(
     *"front front_columns front_places front_of_entry front_of_lower front_of_row front_in_row T_fronts M_fronts".split()
 )
-w_, job_, words_, solver_ = PRODUCTS.viewers("front_w", "front_job", "front_words", "solver")
+w_, x_, job_, words_, solver_ = PRODUCTS.viewers("front_w", "front_x", "front_job", "front_words", "solver")
 
 FACTOR, SOLVE, SOLVE4 = range(3)  # places in the array of addresses
 OF_TANGENT, OF_MASS = range(2)
@@ -93,8 +93,11 @@ else:
         front, F, job = front_(ctx), _numbers(ctx, which), job_(ctx)
         of_entry = of_lower_(ctx) if symmetric else of_entry_(ctx)
         fronts.assemble(front, of_entry, of_row_(ctx), in_row_(ctx), wide_(ctx), T, J, G, m, D, symmetric, F)
-        factored = fronts.factor_symmetric if symmetric else fronts.factor_general
-        job[fronts.STATUS], job[fronts.WHERE] = factored(front, columns_(ctx), places_(ctx), F, w_(ctx))
+        if symmetric:
+            found = fronts.factor_symmetric(front, columns_(ctx), places_(ctx), F, w_(ctx), x_(ctx))
+        else:
+            found = fronts.factor_general(front, columns_(ctx), places_(ctx), F, w_(ctx))
+        job[fronts.STATUS], job[fronts.WHERE] = found
         return job[fronts.STATUS]
 
     def solve_by_fronts(ctx, which, x):

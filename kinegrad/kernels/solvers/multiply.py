@@ -82,12 +82,25 @@ def plus_row(P, A, i, t, y):
 
 
 @kernel
+def minus_rows(P, A, rows, x, y):
+    """y -= Aᵀ x."""
+    dense, n = P[DENSE], P[COLUMNS]
+    for i in range(rows):
+        t = x[i]
+        if dense:
+            for j in range(n):
+                y[j] -= A[i * n + j] * t
+        else:
+            plus_row(P, A, i, -t, y)
+
+
+@kernel
 def minus_weighed_rows(P, A, rows, D, x, y):
     """y -= Aᵀ D x."""
-    n = P[COLUMNS]
+    dense, n = P[DENSE], P[COLUMNS]
     for i in range(rows):
         t = D[i] * x[i]
-        if P[DENSE]:
+        if dense:
             for j in range(n):
                 y[j] -= A[i * n + j] * t
         else:
@@ -97,10 +110,10 @@ def minus_weighed_rows(P, A, rows, D, x, y):
 @kernel
 def minus_two_sorts_of_rows(P, A, x, B, D, z, rows, y):
     """y -= Aᵀ x + Bᵀ D z."""
-    n = P[COLUMNS]
+    dense, n = P[DENSE], P[COLUMNS]
     for i in range(rows):
         t = D[i] * z[i]
-        if P[DENSE]:
+        if dense:
             for j in range(n):
                 y[j] -= A[i * n + j] * x[i] + B[i * n + j] * t
         else:
@@ -150,10 +163,9 @@ def plus_runs4(P, A, i, t, X):
 
 
 @inlined
-def row_times4(P, A, i, X, b):
-    """A_i X + b."""
-    if P[DENSE]:
-        n = P[COLUMNS]
+def row_times4(P, dense, n, A, i, X, b):
+    """A_i X + b; `dense` and n are those of the pattern."""
+    if dense:
         for j in range(n):
             b = axpy4(A[i * n + j], get4(X, j), b)
     else:
@@ -162,10 +174,9 @@ def row_times4(P, A, i, X, b):
 
 
 @inlined
-def plus_row4(P, A, i, t, X):
-    """X += A_iᵀ t, t being four numbers."""
-    if P[DENSE]:
-        n = P[COLUMNS]
+def plus_row4(P, dense, n, A, i, t, X):
+    """X += A_iᵀ t, t being four numbers; `dense` and n are those of the pattern."""
+    if dense:
         for j in range(n):
             put4(X, j, axpy4(A[i * n + j], t, get4(X, j)))
     else:
@@ -175,8 +186,9 @@ def plus_row4(P, A, i, t, X):
 @kernel
 def right4(P, A, B, rows, k, X, f, out):
     """out = -f (A X + columns k to k + 3 of B): A by coordinates, B by directions."""
+    dense, n = P[DENSE], P[COLUMNS]
     for i in range(rows):
-        put4(out, i, mul4(-f, row_times4(P, A, i, X, columns4(B, i, k))))
+        put4(out, i, mul4(-f, row_times4(P, dense, n, A, i, X, columns4(B, i, k))))
 
 
 @inlined
@@ -184,13 +196,7 @@ def minus4(P, A, rows, X, out):
     """out -= A X."""
     dense, n = P[DENSE], P[COLUMNS]
     for i in range(rows):
-        b = mul4(-1.0, get4(out, i))
-        if dense:
-            for j in range(n):
-                b = axpy4(A[i * n + j], get4(X, j), b)
-        else:
-            b = runs_times4(P, A, i, X, b)
-        put4(out, i, mul4(-1.0, b))
+        put4(out, i, mul4(-1.0, row_times4(P, dense, n, A, i, X, mul4(-1.0, get4(out, i)))))
 
 
 @inlined
@@ -198,9 +204,4 @@ def minus_transposed4(P, A, rows, f, Y, X):
     """X -= f Aᵀ Y."""
     dense, n = P[DENSE], P[COLUMNS]
     for i in range(rows):
-        t = mul4(-f, get4(Y, i))
-        if dense:
-            for j in range(n):
-                put4(X, j, axpy4(A[i * n + j], t, get4(X, j)))
-        else:
-            plus_runs4(P, A, i, t, X)
+        plus_row4(P, dense, n, A, i, mul4(-f, get4(Y, i)), X)

@@ -20,9 +20,9 @@ from kinegrad.kernels.status import OK, SINGULAR
 
 
 @entry
-def symmetric(front, columns, places, of_lower, of_row, in_row, wide, T, J, m, D, F, w, x):
+def symmetric(front, columns, places, of_lower, of_row, in_row, wide, T, J, m, D, F, w, row, x):
     assemble(front, of_lower, of_row, in_row, wide, T, J, J, m, D, True, F)
-    status, where = factor_symmetric(front, columns, places, F, w)
+    status, where = factor_symmetric(front, columns, places, F, w, row)
     if status == OK:
         solve_symmetric(front, columns, F, x)
     return status, where
@@ -60,7 +60,8 @@ class Problem:
         self.D = rng.uniform(1.0, 3.0, self.m).astype(number)
         self.fixed = [t["front"], t["front_columns"], t["front_places"]]
         self.rest = [t["front_of_row"], t["front_in_row"], self.wide]
-        self.scratch = [np.zeros(int((t["front"][:, 1] ** 2).sum()), number), np.zeros(n, number)]
+        self.scratch = [np.zeros((1, int((t["front"][:, 1] ** 2).sum())), number), np.zeros(n, number)]
+        self.row = np.zeros((1, n), number)
 
     def random(self, *shape):
         return self.rng.normal(size=shape)
@@ -80,7 +81,7 @@ def test_symmetric(seed):
     A = whole + spread(p.wide, p.J).T @ (p.D[:, None] * spread(p.wide, p.J))
     x = p.random(p.n)
     expected = np.linalg.solve(A, x)
-    found = symmetric(*p.fixed, p.tables["front_of_lower"], *p.rest, T, p.J, p.m, p.D, *p.scratch, x)
+    found = symmetric(*p.fixed, p.tables["front_of_lower"], *p.rest, T, p.J, p.m, p.D, *p.scratch, p.row, x)
     assert found == (OK, -1)
     assert_close(x, expected, 1e-13)
 
@@ -108,7 +109,9 @@ def test_a_coordinate_that_nothing_holds_is_named(seed):
     P = p.wide
     at = [(l, j) for l in range(p.m) for j in range(p.n) if spread(P, np.ones(size(P)))[l, j]]
     p.J = np.array([J[l, j] for l, j in at])
-    found = symmetric(*p.fixed, p.tables["front_of_lower"], *p.rest, p.T, p.J, p.m, p.D, *p.scratch, p.random(p.n))
+    found = symmetric(
+        *p.fixed, p.tables["front_of_lower"], *p.rest, p.T, p.J, p.m, p.D, *p.scratch, p.row, p.random(p.n)
+    )
     assert found == (SINGULAR, k)
     arguments = (
         *p.fixed,

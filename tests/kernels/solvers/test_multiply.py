@@ -12,6 +12,7 @@ from kinegrad.kernels.solvers.multiply import (
     columns4,
     diagonal,
     minus4,
+    minus_rows,
     minus_times,
     minus_transposed4,
     minus_two_sorts_of_rows,
@@ -40,6 +41,12 @@ def vectors(P, A, B, D, rows, x, z, b, out, less, weighed, both):
 @entry
 def one_row(P, A, i, t, y):
     plus_row(P, A, i, t, y)
+    return 0
+
+
+@entry
+def all_rows(P, A, rows, x, y):
+    minus_rows(P, A, rows, x, y)
     return 0
 
 
@@ -83,6 +90,8 @@ def test_vectors(rng, name, rows):
     assert_close(one, 0.5 + full[2] @ x, 1e-14)
     one_row(P, A, 1, 0.3, weighed)
     assert_close(weighed, start[2] - full.T @ (D * z) + 0.3 * full[1], 1e-14)
+    all_rows(P, A, rows, z, both)
+    assert_close(both, start[3] - 2.0 * full.T @ z - other.T @ (D * b), 1e-14)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
