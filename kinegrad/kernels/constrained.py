@@ -14,9 +14,7 @@ from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
 from kinegrad.kernels.pattern import COLUMNS, DENSE, OF_ROW, RUNS, end_of, place
 from kinegrad.kernels.solvers.factors import factor, solve, solve4
 from kinegrad.kernels.solvers.multiply import (
-    minus4,
     minus_times,
-    minus_transposed4,
     plus_row,
     plus_row4,
     row_times4,
@@ -284,11 +282,13 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
         for l in range(m):
             put4(Z, l, get4(R2, l) if k == 0 else axpy4(eps, get4(Y, l), get4(R2, l)))
         if k > 0:
-            if transposed:
-                minus_transposed4(square, T, n, 1.0, X, W)
-            else:
-                minus4(square, T, n, X, W)
-            minus4(wide, G, m, X, Z)
+            for i in range(n):
+                if transposed:
+                    plus_row4(square, dense, n, T, i, mul4(-1.0, get4(X, i)), W)
+                else:
+                    put4(W, i, mul4(-1.0, row_times4(square, dense, n, T, i, X, mul4(-1.0, get4(W, i)))))
+            for l in range(m):
+                put4(Z, l, mul4(-1.0, row_times4(wide, dense, n, G, l, X, mul4(-1.0, get4(Z, l)))))
         plus_weighed_rows4(wide, B, m, D, Z, Y, k > 0, W)
         solve4(F, transposed, W)
         e = spread4(0.0)

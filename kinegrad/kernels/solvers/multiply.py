@@ -191,7 +191,7 @@ def right4(P, A, B, rows, k, X, f, out):
         put4(out, i, mul4(-f, row_times4(P, dense, n, A, i, X, columns4(B, i, k))))
 
 
-@inlined
+@kernel
 def minus4(P, A, rows, X, out):
     """out -= A X."""
     dense, n = P[DENSE], P[COLUMNS]
@@ -199,7 +199,7 @@ def minus4(P, A, rows, X, out):
         put4(out, i, mul4(-1.0, row_times4(P, dense, n, A, i, X, mul4(-1.0, get4(out, i)))))
 
 
-@inlined
+@kernel
 def minus_transposed4(P, A, rows, f, Y, X):
     """X -= f Aᵀ Y."""
     dense, n = P[DENSE], P[COLUMNS]
