@@ -56,6 +56,20 @@ def test_body_points_give_one_motion(report, pendulum, tmp_path):
     assert [kg.load(tmp_path / f"{p}.nc").system.set.body_point for p in ("origin", "com")] == ["origin", "com"]
 
 
+def test_solvers_give_one_motion(report, command, five_bar):
+    markers = [
+        report("run", five_bar, "--t-end", 0.01, "--solver", solver)["markers"] for solver in ("dense", "fronts")
+    ]
+    for name, marker in markers[0].items():
+        assert np.abs(np.subtract(marker["position"], markers[1][name]["position"])).max() < 1e-13
+    for options, named in (
+        (["--solver", "sparse"], "'sparse' is no solver; choose from auto, dense, fronts"),
+        (["--solver", "fronts", "--formulation", "matrix-r"], "does not serve the formulation 'matrix-r'"),
+    ):
+        code, _, err = command("run", five_bar, "--t-end", 0.01, *options)
+        assert code == 2 and named in " ".join(err.split())
+
+
 @pytest.mark.parametrize(("formulation", "integrator"), [("matrix-r", "newmark"), ("matrix-r", "rk4")])
 def test_formulations_by_name_agree(report, five_bar, formulation, integrator):
     """The trapezoidal rule of 1 ms is 1.3e-6 m off at 0.2 s."""
