@@ -106,10 +106,9 @@ def test_a_failed_run_is_saved_as_far_as_it_went(command, report, pendulum, tmp_
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (["--coordinates", "natural"], ["--coordinates", "'natural'", "joint"]),
         (["--coordinates", "cartesian"], ["'cartesian'", "joint"]),
         (["--body-point", "middle"], ["--body-point", "'middle'", "origin, com"]),
-        (["--formulation", "udwadia-kalaba"], ["--formulation", "'udwadia-kalaba'", "ali3p", "matrix-r", "recursive"]),
+        (["--formulation", "kane"], ["--formulation", "'kane'", "ali3p", "matrix-r", "recursive"]),
         (["--integrator", "leapfrog"], ["--integrator", "'leapfrog'", "newmark", "hht", "rk4"]),
         (["--integrator", "rk4"], ["ali3p", "rk4", "newmark"]),
         (["--formulation", "matrix-r", "--penalty", "1e9"], ["--penalty", "matrix-r"]),
@@ -141,7 +140,7 @@ def test_refused_by_name_before_anything_runs(command, pendulum, monkeypatch, tm
 
 
 def test_what_the_file_asks_for_is_refused_too(command, pendulum):
-    for key, value in (("coordinates", "natural"), ("formulation", "{type: udwadia-kalaba}")):
+    for key, value in (("coordinates", "cartesian"), ("formulation", "{type: kane}")):
         path = pendulum(("{t_end: 0.5}", f"{{t_end: 0.5, {key}: {value}}}"))
         code, _, err = command("run", path)
         assert code == 2 and f"simulation.{key}" in err and "unknown type" in err

@@ -2,11 +2,14 @@
 
 import numpy as np
 from helpers import assert_close
+from products_by_complex_step import uncompiled
 
 from kinegrad.kernels.pattern import dense
 from kinegrad.kernels.reference_point.forces import K_of, add_curvature, add_direction, add_force, dyad, turning
 from kinegrad.kernels.rotations import B_of
 from kinegrad.kernels.rotations import K_of as K_of_vectors
+
+pytestmark = uncompiled
 
 rng = np.random.default_rng(4)
 p, (f, l) = tuple(rng.normal(size=4)), map(tuple, rng.normal(size=(2, 3)))

@@ -34,6 +34,7 @@ def test_products(case, check):
     check(case)
 
 
+@uncompiled
 def test_moments():
     s = np.array([0.0, 0.4, 0.5, 0.6, 0.01, -0.02, 0.03])
     S = np.array(moments_at(s, 1))
