@@ -31,7 +31,8 @@ def row_ease(T, J, alike=None):
     """How much easier each row moves than the inertias along its coordinates say, from 1 down to 1/κ  (LIN-6).
 
     At the base of a long chain a coordinate has the inertia of all that hangs on it, and a row has to move little of it; a
-    row that normalises Euler parameters moves no inertia at all.
+    row that normalises Euler parameters moves no inertia at all.  A row that binds a coordinate without inertia moves none
+    either, but what acts on that coordinate, as a damper does, is in the matrix of a step: such a row keeps its weight.
     """
     ease = np.ones(len(J))
     if not len(J):
@@ -42,7 +43,8 @@ def row_ease(T, J, alike=None):
     if inverse is None:
         return ease
     held = np.clip(D * ((J.real @ inverse) * J.real).sum(axis=1), 1e-16, 1.0)
-    return np.where(D > 0.0, np.clip((1.0 - held) / held, 1.0 / STRENGTH, 1.0), 1.0)
+    binds = (J.real[:, np.diag(T).real <= 0.0] != 0.0).any(axis=1)
+    return np.where((D > 0.0) & ~binds, np.clip((1.0 - held) / held, 1.0 / STRENGTH, 1.0), 1.0)
 
 
 def row_weights(T, J, eps, ease, alike=None):
