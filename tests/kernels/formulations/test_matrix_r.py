@@ -47,7 +47,7 @@ def staged(case, z, zd, s=None):
     S, arrays = partition(chosen, system.m, work["M"]), new_stage(system.m, len(chosen), work["M"])
     zdd = np.zeros(len(chosen), complex)
     for _ in range(4):  # so that the imaginary part converges too
-        status = stage(fn, work.pointer, system.m, S, arrays, z, zd, np.zeros(len(z), bool), 1e-300, zdd)
+        status = stage(fn, work.pointer, system.m, S, arrays, z, zd, 1e-300, zdd)
         assert status == OK
     return work, arrays.R.real, zdd
 
