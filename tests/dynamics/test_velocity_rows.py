@@ -5,6 +5,7 @@ import pytest
 import rolling_models
 
 import kinegrad as kg
+from kinegrad.coordinates.sets import SETS
 from kinegrad.kernels.jit import JIT
 
 pytestmark = pytest.mark.skipif(not JIT, reason="runs need the compiler")
@@ -205,3 +206,15 @@ design: [c]
     x = motion.marker("bead.P").position
     assert np.abs(x[:, 1] - 0.8 * x[:, 0] ** 2).max() < 1e-12 and motion.energies.drift < 1e-9
     assert kg.gradient(motion).check().good
+
+
+@pytest.mark.parametrize("make", [rolling_models.skate, rolling_models.sleigh, rolling_models.disk])
+@pytest.mark.parametrize("coordinates", sorted(set(SETS) - {"joint"}))
+def test_every_set_gives_one_motion_and_one_gradient(make, coordinates):
+    found = []
+    for kind in ("joint", coordinates):
+        motion = kg.simulate(kg.lower(make(), kind), "index1", "rk4", t_end=0.05, step=2.5e-4)
+        found.append((np.array(list(motion.objectives.values())), kg.gradient(motion, method="adjoint").matrix))
+    (one, by_one), (other, by_other) = found
+    assert np.abs(one - other).max() < 1e-10
+    assert (np.abs(by_one - by_other) / np.abs(by_one).max(axis=1, keepdims=True)).max() < 1e-8
