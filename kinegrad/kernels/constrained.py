@@ -12,6 +12,7 @@ from kinegrad.kernels.jit import inlined, kernel, real
 from kinegrad.kernels.lanes import lane, spread4
 from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
 from kinegrad.kernels.pattern import COLUMNS, DENSE, OF_ROW, RUNS, end_of, place
+from kinegrad.kernels.products import UNSETTLED
 from kinegrad.kernels.solvers.factors import factor, solve, solve4
 from kinegrad.kernels.solvers.multiply import (
     minus_times,
@@ -266,7 +267,8 @@ def plus_weighed_rows4(P, B, m, D, Z, Y, again, W):
 
 @kernel
 def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
-    """Rounds made, negative if they did not settle; X, Y with [T Bᵀ; G −ε] [X; Y] = [R1; R2], for four columns  (LIN-3).
+    """Rounds made, negative if they did not settle, 0 if they leave much; X, Y with [T Bᵀ; G −ε] [X; Y] = [R1; R2], for four
+    columns  (LIN-3).
 
     F are the factors by `factor_general` of T + BᵀDG, with weights D of at most 1/ε.  If `transposed`, T and F are taken
     transposed: they are then factors of T + GᵀDB.  Redundant rows and null rows do no harm: with B = G, Y is the solution of
@@ -309,7 +311,23 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
         if k > 0 and settled4(k, e, size if k == 1 else last, size, enough):
             return k + 1
         last = e
-    return -MOST_ROUNDS
+    return -MOST_ROUNDS if bearable4(last, size) else 0
+
+
+@kernel
+def bearable4(e, size):
+    """Whether the last round changed none of four columns noticeably."""
+    little = True
+    for c in range(4):
+        little = little and real(lane(e, c)) <= BEARABLE * real(lane(size, c))
+    return little
+
+
+@kernel
+def note(flag, rounds):
+    """Count a solution by `rounds4` that leaves much."""
+    if rounds == 0:
+        flag[UNSETTLED] += 1
 
 
 @kernel

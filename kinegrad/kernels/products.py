@@ -29,10 +29,10 @@ EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION = range(7)
 N_FUNCTIONS = 7
 
 # par: numbers a formulation hands over, the last one the largest coordinate of a marker at the start; flag: integers, among
-# them the status a function leaves.
+# them the status a function leaves, and how many solutions of derivatives are not exact.
 TIME, WK, WC, WEIGHT, EXTENT = range(5)
-FREEDOMS, OBJECTIVE, STATUS, AT_POSITION = range(4)
-N_PAR, N_FLAG = 5, 4
+FREEDOMS, OBJECTIVE, STATUS, AT_POSITION, UNSETTLED = range(5)
+N_PAR, N_FLAG = 5, 5
 
 VECTORS = {
     "n": ("q", "v", "a", "vp", "ap", "dv", "da", "f", "mu", "eta_v", "eta_a"),

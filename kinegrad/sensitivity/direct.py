@@ -10,7 +10,15 @@ from kinegrad.kernels.products import LINEARISE
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
-from kinegrad.sensitivity.sweeps import at_start, failed, final_objectives, pieces, segment_of, start_weights
+from kinegrad.sensitivity.sweeps import (
+    at_start,
+    failed,
+    final_objectives,
+    pieces,
+    segment_of,
+    start_weights,
+    tell_unsettled,
+)
 
 
 @dataclass(frozen=True)
@@ -75,4 +83,5 @@ def direct(motion: Motion, ds: np.ndarray, progress, course: list | None = None)
             course.append((motion.ts[last], sweep.grad.copy() if last == steps else sweep.so_far()))
         if progress:
             progress(last / steps)
+    tell_unsettled(sweep.work, steps)
     return sweep.grad

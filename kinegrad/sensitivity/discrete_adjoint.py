@@ -10,7 +10,15 @@ from kinegrad.kernels.products import LINEARISE, PULLBACK
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
-from kinegrad.sensitivity.sweeps import at_start, failed, final_objectives, pieces, segment_of, start_weights
+from kinegrad.sensitivity.sweeps import (
+    at_start,
+    failed,
+    final_objectives,
+    pieces,
+    segment_of,
+    start_weights,
+    tell_unsettled,
+)
 
 
 @dataclass(frozen=True)
@@ -72,4 +80,5 @@ def adjoint(motion: Motion, wanted: np.ndarray | None, progress) -> np.ndarray:
         if progress:
             progress(1.0 - first / steps)
     sweep.at_start()
+    tell_unsettled(sweep.work, steps)
     return sweep.work["psi_s"].copy()

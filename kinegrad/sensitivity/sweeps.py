@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from kinegrad.errors import KinegradError
+from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.kernels.formulations.arguments import Segment
-from kinegrad.kernels.products import TIME
+from kinegrad.kernels.products import TIME, UNSETTLED
 from kinegrad.kinematics.start import StartDerivatives
 from kinegrad.motion import Motion
 from kinegrad.simulate import explanation
 
 SEGMENTS = 50
+FEW = 0.05  # of the steps
+CALLER = 6  # frames from a warning to what calls `gradient`
 MOMENTS = 200  # times at which a history is kept
 
 
@@ -45,6 +49,18 @@ def segment_of(motion: Motion, first: int, last: int, final: np.ndarray) -> Segm
 def failed(motion: Motion, status: int, step: int) -> KinegradError:
     """What to raise when a sweep ends with a status other than OK at a step."""
     return KinegradError("Gradient: " + explanation(status, motion.ts[step], motion.step, motion.formulation))
+
+
+def tell_unsettled(work, steps: int) -> None:
+    """Warns when linear equations of the sweep were not solved to rounding; a few may be so at a singular position."""
+    count = int(work["flag"][UNSETTLED])
+    if count > FEW * steps:
+        warnings.warn(
+            f"{count} systems of equations for derivatives were not solved to rounding, so these may be wrong; compare them by "
+            "check() (--check), or take the formulation 'matrix-r'.",
+            DerivativeWarning,
+            stacklevel=CALLER,
+        )
 
 
 def pieces(steps: int, progress, course=None) -> list[tuple[int, int]]:

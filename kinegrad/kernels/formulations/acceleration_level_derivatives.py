@@ -10,7 +10,7 @@ In an explicit stage the matrix is [M Phi_qᵀ; Phi_q -ε]; the recursive formul
 functions FACTOR and SOLVE behind those of the set (REC-14).  A solver takes r1, r2 and leaves U4, B4, all in the context.
 """
 
-from kinegrad.kernels.constrained import ALL_DIGITS, rounds4, row_weights
+from kinegrad.kernels.constrained import ALL_DIGITS, note, rounds4, row_weights
 from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, RANK, STIFFNESS
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
@@ -113,7 +113,7 @@ def solve_stage4(fn, ctx, m, eps, transposed):
         T, J, G, F, pat = T_(ctx), J_(ctx), E_a_(ctx), tangent_factors(ctx), (square_(ctx), wide_(ctx))
         r1, r2, U, B, w, z, D = r1_(ctx), r2_(ctx), U4_(ctx), B4_(ctx), w4_(ctx), z4_(ctx), D_(ctx)
         left, right = (G, J) if transposed else (J, G)
-        rounds4(pat, T, left, right, m, eps, D, F, transposed, ALL_DIGITS, r1, r2, U, B, w, z)
+        note(flag_(ctx), rounds4(pat, T, left, right, m, eps, D, F, transposed, ALL_DIGITS, r1, r2, U, B, w, z))
 
 
 @kernel

@@ -1,6 +1,6 @@
 """ALI3-P with the Newmark family, differentiated: direct and adjoint along a stored trajectory (ALI-3, ALI-4)."""
 
-from kinegrad.kernels.constrained import enough_for, rounds4, row_weights, soft_weights
+from kinegrad.kernels.constrained import enough_for, note, rounds4, row_weights, soft_weights
 from kinegrad.kernels.formulations.ali3p import PROJECTED_A, PROJECTED_V, compliance
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
@@ -137,7 +137,8 @@ def direct(fn, ctx, m, rule, segment, opts, variation, grad):
     tangent, mass = tangent_factors(ctx), mass_factors(ctx)
     r1, x, w, r2, y, z = r1_(ctx), x4_(ctx), w4_(ctx), r2_(ctx), y4_(ctx), z4_(ctx)
     eps, weights_d, weights_p = compliance(opts), D_(ctx), Dp_(ctx)
-    flag_(ctx)[FREEDOMS] = 0
+    flag = flag_(ctx)
+    flag[FREEDOMS] = 0
     for step in range(1, hs.shape[0] + 1):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
@@ -156,21 +157,21 @@ def direct(fn, ctx, m, rule, segment, opts, variation, grad):
             right4(wide, by_q, by_s, m, k, qk, of_rows, r2)
             if mixed:
                 minus4(wide, by_v, m, vk, r2)
-            rounds4(pat, T, J, by_a, m, 0.0, weights_d, tangent, False, enough, r1, r2, ak, y, w, z)
+            note(flag, rounds4(pat, T, J, by_a, m, 0.0, weights_d, tangent, False, enough, r1, r2, ak, y, w, z))
             shift4(n, b, ak, qk)
             shift4(n, gh, ak, vk)
             if flags[step - 1] & PROJECTED_V:
                 right4(square, Nv_q_(ctx), Nv_s_(ctx), n, k, qk, 1.0, r1)
                 right4(wide, Phid_q_(ctx), Phid_s_(ctx), m, k, qk, 1.0, r2)
                 minus4(wide, J, m, vk, r2)
-                rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, r1, r2, x, y, w, z)
+                note(flag, rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, r1, r2, x, y, w, z))
                 shift4(n, 1.0, x, vk)
             if flags[step - 1] & PROJECTED_A:
                 right4(square, Na_q_(ctx), Na_s_(ctx), n, k, qk, 1.0, r1)
                 right4(wide, Phidd_q_(ctx), Phidd_s_(ctx), m, k, qk, 1.0, r2)
                 minus4(wide, J, m, ak, r2)
                 minus4(wide, Phidd_v, m, vk, r2)
-                rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, r1, r2, x, y, w, z)
+                note(flag, rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, r1, r2, x, y, w, z))
                 shift4(n, 1.0, x, ak)
             complete4(family, n, ak, X[e])
             objective_rows4(no, n, k, g_q, g_s, g_v, g_a, qk, vk, ak, weights, p, grad)
@@ -222,7 +223,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
             complete_transposed4(family, n, ao, X[e])
             add_objectives4(4 * e, used, n, g_q, g_v, g_a, weights, qo, vo, ao)
             if flags[step - 1] & PROJECTED_A:
-                rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, ao, zero, E, B, w, z)
+                note(flag, rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, ao, zero, E, B, w, z))
                 minus_transposed4(wide, J, m, 1.0, B, ao)
                 minus_transposed4(wide, Phidd_v_(ctx), m, 1.0, B, vo)
                 minus_transposed4(wide, Phidd_q_(ctx), m, 1.0, B, qo)
@@ -231,7 +232,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
                 clear4(E)
                 clear4(B)
             if flags[step - 1] & PROJECTED_V:
-                rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, vo, zero, H, S, w, z)
+                note(flag, rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, vo, zero, H, S, w, z))
                 minus_transposed4(wide, J, m, 1.0, S, vo)
                 minus_transposed4(wide, Phid_q_(ctx), m, 1.0, S, qo)
                 minus_transposed4(square, Nv_q_(ctx), n, 1.0, H, qo)
@@ -240,7 +241,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
                 clear4(S)
             for i in range(n):
                 put4(r1, i, axpy4(b, get4(qo, i), axpy4(gh, get4(vo, i), get4(ao, i))))
-            rounds4(pat, T, by_a, J, m, 0.0, weights_d, tangent, True, enough, r1, zero, U, P, w, z)
+            note(flag, rounds4(pat, T, by_a, J, m, 0.0, weights_d, tangent, True, enough, r1, zero, U, P, w, z))
             minus_transposed4(wide, by_q, m, of_rows, P, qo)
             if mixed:
                 minus_transposed4(wide, by_v, m, 1.0, P, vo)
