@@ -70,14 +70,14 @@ def _table(rows: Sequence[ComparisonRow]):
     table = Table(box=None, padding=(0, 1, 0, 0))
     for head in ("formulation", "integrator"):
         table.add_column(head, no_wrap=True)
-    for head in ("error", "differs", "agrees", "energy", "rows", "iter.", "µs"):
+    for head in ("error", "diff.", "agrees", "energy", "rows", "iter.", "µs"):
         table.add_column(head, no_wrap=True, justify="right")
     for row in rows:
         agrees = {True: "yes", False: "NO", None: "refused"}[row.agrees]
         small = [
             "" if x is None else f"{x:.0e}" for x in (row.error, row.difference, row.energy_drift, row.max_constraint)
         ]
-        large = ["" if x is None else f"{x:.2g}" for x in (row.iterations, row.us_per_step)]
+        large = ["" if x is None else f"{x:.2g}" if x < 10 else f"{x:.0f}" for x in (row.iterations, row.us_per_step)]
         labels = (Text(getattr(row, key)) for key in ("formulation", "integrator"))
         table.add_row(*labels, *small[:2], agrees, *small[2:], *large)
     return table
