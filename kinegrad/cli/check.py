@@ -40,6 +40,10 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
         "variant": variant,
         "bodies": len(description.bodies),
         "joints": len(description.joints),
+        "found_joints": [
+            {"name": joint.name, "type": joint.type, "between": list(joint.between), "why": joint.why}
+            for joint in description.found_joints
+        ],
         "dof": found.dof,
         "dof_velocity": found.dof_velocity,
         "dof_nearby": list(found.nearby),
@@ -96,6 +100,11 @@ def _show(console, data: dict, model: Model) -> None:
         if value:
             counts.add_row(label, Text(value))
     console.print(counts)
+    if data["found_joints"]:
+        found = Table("joint found", "type", "between", "since they")
+        for joint in data["found_joints"]:
+            found.add_row(*map(Text, (joint["name"], joint["type"], ", ".join(joint["between"]), joint["why"])))
+        console.print(found)
     sets = Table("coordinates", "n", "m", "redundant")
     for name, size in data["sets"].items():
         sets.add_row(name, *(str(size[key]) for key in ("n", "m", "redundant")))

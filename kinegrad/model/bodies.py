@@ -12,6 +12,7 @@ from kinegrad.model.values import (
     NOTHING,
     TABLE,
     ConstantVector3,
+    EntityNames,
     FrozenDict,
     Number,
     Vector3,
@@ -19,6 +20,8 @@ from kinegrad.model.values import (
     show,
 )
 
+POINTS = "names of points of the model that are fixed in it; bodies that share some have a joint"
+VECTORS = "names of vectors of the model that are fixed in it"
 SHAPE = "what it looks like in the animated page: {type, ...}, or a list of these"
 
 
@@ -145,6 +148,8 @@ class Body(Element):
         FrozenDict(), description="masses at points, added to the body"
     )
     shape: ShapeOrShapes | None = Field(None, description=SHAPE)
+    points: EntityNames = Field((), description=POINTS)
+    vectors: EntityNames = Field((), description=VECTORS)
 
 
 class Ground(Element):
@@ -152,3 +157,5 @@ class Ground(Element):
 
     markers: Markers = Field(FrozenDict(), description="points, vectors and frames fixed in the ground")
     shape: ShapeOrShapes | None = Field(None, description=SHAPE)
+    points: EntityNames = Field((), description=POINTS)
+    vectors: EntityNames = Field((), description=VECTORS)

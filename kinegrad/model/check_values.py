@@ -58,6 +58,7 @@ class _Values:
 
     def __init__(self, model: Model, evaluation: Evaluation):
         self.model = model
+        self.evaluation = evaluation
         self.value = evaluation.value
         self.vector = evaluation.vector
         self.knows = evaluation.knows
@@ -78,6 +79,8 @@ class _Values:
                 yield from self.direction(("degrees_of_freedom", name, "euler_parameters"), start.euler_parameters)
         yield from self.simulation(("simulation",), self.model.simulation)
         yield from self.not_finite()
+        if self.model._origin:
+            yield from self.model._origin.findings(self.model, self.evaluation)
 
     def not_finite(self) -> Iterator[tuple[tuple, str]]:
         """Numbers such as 1/0 and sqrt(-1)."""

@@ -59,7 +59,8 @@ def find(model: Model, broken: Broken) -> list[Finding]:
         checks.measure_cycles,
     ):
         check()
-    return checks.findings + find_in_values_of(model, checks.evaluation)
+    findings = checks.findings + find_in_values_of(model, checks.evaluation)
+    return model._origin.told(findings) if model._origin else findings
 
 
 def find_in_values(
@@ -94,11 +95,20 @@ class Checks:
         """Whether `name` begins with an element that could not be read."""
         return self.broken.hides(name.split(".")[0])
 
+    def holders(self) -> dict[tuple, Element]:
+        """The ground and the bodies, by their paths."""
+        return {("ground",): self.model.ground} | {("bodies", n): body for n, body in self.model.bodies.items()}
+
     # --- names ---
 
     def bodies(self):
         if not self.model.bodies and "bodies" not in self.broken.sections:
             self.add(("bodies",), "is empty; describe at least one body.")
+        for path, holder in self.holders().items():
+            for key in ("points", "vectors"):
+                if getattr(holder, key):
+                    text = f"are read with the {key} of a whole model only: Model({key}={{...}}, bodies={{...}}, ...)."
+                    self.add((*path, key), text)
 
     def names(self):
         taken: dict[str, str] = {}
@@ -115,8 +125,7 @@ class Checks:
         for name in self.model.variants:
             if fragment := identifier_problem(name):
                 self.add(("variants", name), fragment)
-        holders = {("ground",): self.model.ground} | {("bodies", n): body for n, body in self.model.bodies.items()}
-        for path, holder in holders.items():
+        for path, holder in self.holders().items():
             for table in ("markers", "point_masses"):
                 for name in getattr(holder, table, ()):
                     if fragment := identifier_problem(name):
@@ -203,8 +212,7 @@ class Checks:
 
     def shapes(self):
         """Markers named by shapes are points of their body, two different ones."""
-        holders = {("ground",): self.model.ground} | {("bodies", n): body for n, body in self.model.bodies.items()}
-        for path, holder in holders.items():
+        for path, holder in self.holders().items():
             for i, shape in enumerate(shapes_of(holder)):
                 place = (
                     (*path, "shape", i, "between") if isinstance(holder.shape, tuple) else (*path, "shape", "between")

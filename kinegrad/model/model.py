@@ -19,6 +19,7 @@ from kinegrad.model.constraints import CONSTRAINTS, Driver, Linear, Objective, S
 from kinegrad.model.element import Element, by_type, closest, dotted, sentences, to_plain
 from kinegrad.model.forces import FORCES
 from kinegrad.model.joints import JOINTS
+from kinegrad.model.points import FoundJoint, Origin, draw
 from kinegrad.model.simulation import Simulation
 from kinegrad.model.values import (
     TABLE,
@@ -28,6 +29,7 @@ from kinegrad.model.values import (
     NumberOrNumbers,
     ParameterNames,
     Title,
+    Vector3,
     show,
 )
 
@@ -37,6 +39,8 @@ VERSION = 1
 ENTRIES: dict[str, Any] = {
     "parameters": NumberOrNumbers,
     "variants": Annotated[dict[str, ConstantOrConstants], TABLE, AfterValidator(FrozenDict)],
+    "points": Vector3,
+    "vectors": Vector3,
     "bodies": Body,
     "joints": by_type(JOINTS),
     "forces": by_type(FORCES),
@@ -53,11 +57,15 @@ SINGLE: dict[str, tuple[Any, Any]] = {
     "ground": (Ground, {}),
     "simulation": (Simulation, {}),
 }
+#: What is read as markers and joints (`points`), and not kept.
+DRAWN = ("points", "vectors")
 #: All keys of a model in the order in which they are written.
 KEYS = (
     *("title", "parameters", "design", "variants", "ground", "bodies", "joints", "forces", "constraints", "measures"),
     *("drivers", "degrees_of_freedom", "objectives", "simulation"),
 )
+#: All keys that may be read.
+READ = (*KEYS[: KEYS.index("ground")], *DRAWN, *KEYS[KEYS.index("ground") :])
 
 Finding = tuple[tuple, str]  # path of the place, and the sentence
 
@@ -117,6 +125,9 @@ class Model:
         The others are alike: `joints`, `forces`, `constraints`, `measures`, `drivers`, `degrees_of_freedom`,
         `objectives`.
     simulation : Simulation
+
+    `points` and `vectors`, given when it is made or read, become markers of the bodies that list them, and joints:
+    `found_joints`.
     """
 
     title: str
@@ -133,6 +144,7 @@ class Model:
     degrees_of_freedom: dict
     objectives: dict
     simulation: Simulation
+    _origin: Origin | None
 
     def __init__(self, **sections: Any):
         findings, _ = self._fill(sections)
@@ -143,15 +155,17 @@ class Model:
         findings: list[Finding] = []
         broken = Broken()
         for key in sections:
-            if key not in KEYS:
-                text = f"{show(key)} is an unknown section{closest(key, KEYS)}. Sections: kinegrad, {', '.join(KEYS)}."
+            if key not in READ:
+                text = f"{show(key)} is an unknown section{closest(key, READ)}. Sections: kinegrad, {', '.join(READ)}."
                 findings.append(((key,), text))
         for key in KEYS:
             try:
                 object.__setattr__(self, key, _converted(key, sections.get(key), findings, broken))
             except ModelError as error:
                 findings += [((key,), problem.sentence) for problem in error.problems]
-        return findings, broken
+        drawn = {key: _converted(key, sections.get(key), findings, broken) for key in DRAWN}
+        self.__dict__["_origin"], more = draw(self, **drawn, broken=broken)
+        return findings + more, broken
 
     def __setattr__(self, key: str, value: Any):
         if key not in KEYS:
@@ -253,7 +267,9 @@ class Model:
 
     def copy(self) -> Model:
         """A model of its own with the same elements."""
-        return Model(**{key: getattr(self, key) for key in KEYS})
+        copy = Model(**{key: getattr(self, key) for key in KEYS})
+        copy.__dict__["_origin"] = self._origin
+        return copy
 
     def with_variant(self, name: str) -> Model:
         """Copy with the parameter values of a variant."""
@@ -295,6 +311,13 @@ class Model:
         return copy
 
     # --- look-up ---
+
+    @property
+    def found_joints(self) -> tuple[FoundJoint, ...]:
+        """The joints that were found from points and vectors that bodies share, and why."""
+        found = self._origin.joints.items() if self._origin else ()
+        joints = [(name, self.joints[name], choice.why) for name, choice in found if name in self.joints]
+        return tuple(FoundJoint(name, joint.type, joint.between, why) for name, joint, why in joints)
 
     @property
     def bodies_in_order(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from kinegrad.model.model import ENTRIES, KEYS, SINGLE, VERSION
+from kinegrad.model.model import ENTRIES, READ, SINGLE, VERSION
 from kinegrad.model.values import NOTHING, NUMBER_SCHEMA
 
 DESCRIPTIONS = {
@@ -14,6 +14,8 @@ DESCRIPTIONS = {
     "parameters": "Named numbers: {name: number, expression or list of these}.",
     "design": "Parameters that a gradient is taken by unless others are named, in the order of its columns.",
     "variants": "Named sets of parameter values: {name: {parameter: number}}.",
+    "points": "Points of the model by global coordinates, which bodies list: {name: [x, y, z]}.",
+    "vectors": "Directions in global components, which bodies list: {name: [x, y, z]}.",
     "ground": "The body that does not move; its frame is the global frame.",
     "bodies": "The moving bodies: {name: body}.",
     "joints": "The joints: {name: {type, between, ...}}.",
@@ -38,7 +40,7 @@ def json_schema() -> dict:
         tidy = _tidy(schema, definitions)
         definitions.setdefault(name, tidy)
     properties: dict[str, dict] = {"kinegrad": {"const": VERSION, "description": "Version of the format."}}
-    for key in KEYS:
+    for key in READ:
         entry = schemas[key, "validation"]
         schema = {"type": ["object", "null"], "additionalProperties": entry} if key in ENTRIES else {"anyOf": [entry]}
         properties[key] = {"description": DESCRIPTIONS[key], **_tidy(schema, definitions)}

@@ -263,5 +263,16 @@ ParameterNames = Annotated[
     ],
     list_of(None, "a list of parameter names"),
 ]
+EntityNames = Annotated[
+    tuple[
+        Annotated[
+            str,
+            PlainValidator(_text(IDENTIFIER, "the name of a point or vector")),
+            WithJsonSchema({"type": "string", "pattern": f"^{IDENTIFIER.pattern}$"}),
+        ],
+        ...,
+    ],
+    list_of(None, "a list of names"),
+]
 Title = Annotated[str, PlainValidator(_title), WithJsonSchema({"type": "string"})]
 TABLE = BeforeValidator(_table)

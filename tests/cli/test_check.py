@@ -59,6 +59,7 @@ def test_five_bar(checked):
         "variant": None,
         "bodies": 4,
         "joints": 5,
+        "found_joints": [],
         "dof": 2,
         "dof_velocity": 2,
         "dof_nearby": [2, 2],

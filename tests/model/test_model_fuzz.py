@@ -12,7 +12,8 @@ from kinegrad.errors import ModelError
 from kinegrad.model.model import KEYS, Model
 from kinegrad.model.reading import load
 
-EXAMPLES = {path.parent.name: path.read_text() for path in (Path(__file__).parents[2] / "examples").rglob("*.yaml")}
+FILES = (Path(__file__).parents[2] / "examples").rglob("*.yaml")
+EXAMPLES = {f"{path.parent.name} {path.stem}": path.read_text() for path in FILES if path.stat().st_size < 10_000}
 EXAMPLES["sound"] = SOUND
 DOCUMENTS = {name: load(text)[0] for name, text in EXAMPLES.items()}
 

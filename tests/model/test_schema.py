@@ -9,7 +9,7 @@ import pytest
 from bad_models import SOUND, spoil
 from random_models import Maker
 
-from kinegrad.model.model import KEYS
+from kinegrad.model.model import READ
 from kinegrad.model.reading import load
 from kinegrad.model.schema import json_schema
 
@@ -65,7 +65,7 @@ def schema():
 
 def test_the_schema_is_json_and_describes_every_key(schema):
     assert json.loads(json.dumps(schema)) == schema
-    assert list(schema["properties"]) == ["kinegrad", *KEYS]
+    assert list(schema["properties"]) == ["kinegrad", *READ]
     for name, definition in schema["$defs"].items():
         for key, entry in definition.get("properties", {}).items():
             assert key == "type" or entry.get("description"), f"{name}.{key}"
