@@ -190,7 +190,7 @@ def _unowned(holders: Mapping, given: Mapping[str, Mapping], broken: Broken) -> 
     for key, word in WORDS.items():
         listed = {name for holder in holders.values() for name in getattr(holder, key)}
         for name in given[key]:
-            if name not in listed:
+            if name not in listed and (key == "points" or name not in given["points"]):
                 text = f"belongs to no body; list it in {key} of a body or of the ground, or remove the {word}."
                 yield (key, name), f"{key}.{name} {text}"
 
