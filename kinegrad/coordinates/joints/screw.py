@@ -53,15 +53,15 @@ class ScrewKind(JointKind):
     def _thread(self, elements, name, joint) -> None:
         """The row distance = pitch · angle, on the turn that the distance tells (SCW-4).
 
-        Without a pitch the distance tells none: the angle is then a coordinate of its own (OWN-1).
+        Without a pitch the distance tells none: where it is zero, or parameters may make it so, the angle is a coordinate of
+        its own (OWN-1).
         """
         formula = elements.formula()
-        if self._has_no_pitch(elements, name, joint):
+        if self._may_have_no_pitch(elements, name, joint):
             angle = formula.scalar(elements.coordinate_scalar(elements.angle(name, "angle")))
             pitch = self._pitch(elements, formula, name, joint)
-            elements.expression_row(
-                f"{name} pitch", formula, self._distance(elements, formula, name, joint) - pitch * angle
-            )
+            distance = self._distance(elements, formula, name, joint)
+            elements.expression_row(f"{name} pitch", formula, distance - pitch * angle)
             return
         pitch = self._pitch(elements, formula, name, joint)
         turned = self._advance(elements, formula, name, joint)
@@ -72,7 +72,7 @@ class ScrewKind(JointKind):
         elements.expression_row(f"{name} pitch", formula, pitch * algebra.atan2(C * s - S * c, C * c + S * s))
 
     def measure(self, elements, formula, name, joint, part):
-        if self._has_no_pitch(elements, name, joint):
+        if self._may_have_no_pitch(elements, name, joint):
             return Measured(
                 rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True, own=True
             )
@@ -90,10 +90,11 @@ class ScrewKind(JointKind):
         """The pitch."""
         return formula.slot(elements.slots.number(f"joints.{name}.pitch", joint.pitch))
 
-    def _has_no_pitch(self, elements, name, joint) -> bool:
-        """Whether the pitch is zero in the model."""
+    def _may_have_no_pitch(self, elements, name, joint) -> bool:
+        """Whether the pitch is zero in the model, or follows from parameters."""
         slots = elements.slots
-        return slots.current([slots.field(f"joints.{name}.pitch", joint.pitch)])[0] == 0.0
+        pitch = [slots.field(f"joints.{name}.pitch", joint.pitch)]
+        return bool(slots.parameters(pitch)) or slots.current(pitch)[0] == 0.0
 
     def free_directions(self, numbers, path, joint, A1, A2, d):
         u, o = A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3)
