@@ -27,25 +27,26 @@ from kinegrad.kernels.elements.kinds import link_stages
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import (
-    BIAS,
-    ENERGY,
-    FORCES,
     LINEAR_FORCES,
-    LINEAR_OBJECTIVES,
-    LINEAR_ROWS,
-    OBJECTIVES,
-    PULL,
-    ROWS,
-    STIFFNESS,
     run_stage,
 )
 from kinegrad.kernels.jit import cfunction, kernel, record
-from kinegrad.kernels.levels import position_rows
 from kinegrad.kernels.pattern import place
-from kinegrad.kernels.products import AT_POSITION, OBJECTIVE, STATUS, WK
+from kinegrad.kernels.products import AT_POSITION, OBJECTIVE
 from kinegrad.kernels.records import COLUMN, MARKER
-from kinegrad.kernels.status import OK
-from kinegrad.kernels.table import Parts, call
+from kinegrad.kernels.set_functions import (
+    bias_of_rows,
+    energies,
+    forces,
+    keep_rates,
+    linear_rows_and_objectives,
+    objectives,
+    pull,
+    rows,
+    run_part,
+    tangent,
+)
+from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import add, dot, inc_at, mul, put, sub, vec, vec_at
 from kinegrad.model import simulation
 from kinegrad.model.parameters import Parameters
@@ -126,13 +127,13 @@ simulation: {t_end: 0.3, step: 2.0e-3}
 # A mass: first coordinate of its body, slots of mass and centre.
 MASS = [("k", "i8"), ("m", "i8"), ("com", "i8")]
 
-LAYOUT = ELEMENTS.extend([("mass", record(MASS), 1), ("zero", "f8", 1), ("links", "i8", 1)])
-mass_, zero_, links_, mk_, col_, sc_, count_ = LAYOUT.viewers(*"mass zero links mk col sc count".split())
-par_, flag_, s_, ds_, psi_s_, energy_, lam_ = LAYOUT.viewers(*"par flag s ds psi_s energy lam".split())
+LAYOUT = ELEMENTS.extend([("mass", record(MASS), 1)])
+mass_, zero_, mk_, col_, sc_, count_ = LAYOUT.viewers(*"mass zero mk col sc count".split())
+flag_, s_, ds_, psi_s_ = LAYOUT.viewers(*"flag s ds psi_s".split())
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
-M_, K_, J_, Phi_t_, square_, wide_ = LAYOUT.viewers(*"M K J Phi_t square wide".split())
-R_s_, Nv_s_, Na_s_ = LAYOUT.viewers("R_s", "Nv_s", "Na_s")
-Phidd_v_, level_, Phi_q_, Phid_q_ = LAYOUT.viewers(*"Phidd_v level Phi_q Phid_q".split())
+M_, square_ = LAYOUT.viewers(*"M square".split())
+R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_s Nv_s Na_s".split())
+
 
 MARKERS_AND_ROWS = 0  # the number that AT_POSITIONS has in the joint set
 PARTS = Parts()
@@ -182,22 +183,18 @@ def inertia(mass, s, S, M):
 @cfunction(what="the toy set")
 def markers_and_rows(ctx):
     """Markers, and Phi, Phi_t, Phi_q."""
-    mk, s, q, Phi_t = mk_(ctx), s_(ctx), q_(ctx), Phi_t_(ctx)
+    mk, s, q = mk_(ctx), s_(ctx), q_(ctx)
     for i in range(mk.shape[0]):
         m = mk[i]
         x = vec_at(s, m["loc"])
         put(m["x"], add(x, vec_at(q, m["node"])) if moves(m) else x)
-    clear_flat(J_(ctx))
-    for i in range(Phi_t.shape[0]):
-        Phi_t[i] = 0.0
-    scalar_values(sc_(ctx), mk, q, zero_(ctx), zero_(ctx))
-    run_stage(ctx, ROWS)
+    rows(ctx)
 
 
 @cfunction(what="the toy set")
 def position(ctx):
     """Phi, Phi_t, Phi_q at q."""
-    call(links_(ctx)[MARKERS_AND_ROWS], ctx)
+    run_part(ctx, MARKERS_AND_ROWS)
 
 
 @cfunction(what="the toy set")
@@ -205,7 +202,7 @@ def evaluate(ctx):
     """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
     mk, mass, s, f = mk_(ctx), mass_(ctx), s_(ctx), f_(ctx)
     if not flag_(ctx)[AT_POSITION]:
-        call(links_(ctx)[MARKERS_AND_ROWS], ctx)
+        run_part(ctx, MARKERS_AND_ROWS)
     inertia(mass, s, square_(ctx), M_(ctx))
     rates(mk, v_(ctx), zero_(ctx))
     clear_covectors(mk)
@@ -213,31 +210,25 @@ def evaluate(ctx):
         f[i] = 0.0
     for i in range(mass.shape[0]):
         inc_at(f, mass[i]["k"], mul(-s[mass[i]["m"]], vec_at(s, count_(ctx)[GRAVITY])))
-    flag_(ctx)[STATUS] = OK
-    scalar_values(sc_(ctx), mk, q_(ctx), v_(ctx), zero_(ctx))
-    run_stage(ctx, FORCES)
+    forces(ctx)
     for i in range(mk.shape[0]):
         if moves(mk[i]):
             inc_at(f, mk[i]["node"], vec(mk[i]["f"]))
-    if par_(ctx)[WK] != 0.0:
-        clear_flat(K_(ctx))
-        run_stage(ctx, STIFFNESS)
+    tangent(ctx)
 
 
 @cfunction(what="the toy set")
 def bias(ctx):
     """c = Phidd(q, vp, 0)."""
     rates(mk_(ctx), vp_(ctx), zero_(ctx))
-    scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), zero_(ctx))
-    run_stage(ctx, BIAS)
+    bias_of_rows(ctx)
 
 
 @cfunction(what="the toy set")
 def observe(ctx):
     """g, and the motion of the markers."""
     rates(mk_(ctx), vp_(ctx), ap_(ctx))
-    scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
-    run_stage(ctx, OBJECTIVES)
+    objectives(ctx)
 
 
 @cfunction(what="the toy set")
@@ -256,10 +247,7 @@ def linearise(ctx):
             put(col[c]["xq"], vec_at(ds[col[c]["k"] - n], m["loc"]))
     rates(mk, v_(ctx), a)
     scalar_values(sc, mk, q, v_(ctx), a)
-    for i in range(mk.shape[0]):
-        put(mk[i]["xds"], vec(mk[i]["xd"]))
-    for i in range(sc.shape[0]):
-        sc[i]["uds"] = sc[i]["ud"]
+    keep_rates(ctx)
     run_stage(ctx, LINEAR_FORCES)
     gravity = count_(ctx)[GRAVITY]
     for p in range(ds.shape[0]):
@@ -272,15 +260,13 @@ def linearise(ctx):
                 Na_s[k, p] += e * da_(ctx)[k]
     rates(mk, vp_(ctx), ap_(ctx))
     scalar_values(sc, mk, q, vp_(ctx), ap_(ctx))
-    run_stage(ctx, LINEAR_ROWS)
-    position_rows(level_(ctx), wide_(ctx), Phi_q_(ctx), Phid_q_(ctx), J_(ctx), Phidd_v_(ctx))
-    run_stage(ctx, LINEAR_OBJECTIVES)
+    linear_rows_and_objectives(ctx)
 
 
 @cfunction(what="the toy set")
 def pullback(ctx):
     """Adds to psi_s of one objective, after linearise at the same point."""
-    mk, sc, mass, s, mu, eta_v, eta_a = mk_(ctx), sc_(ctx), mass_(ctx), s_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx)
+    mk, mass, s, mu, eta_v, eta_a = mk_(ctx), mass_(ctx), s_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx)
     psi_s, gravity = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]], count_(ctx)[GRAVITY]
     clear_covectors(mk)
     for i in range(mk.shape[0]):
@@ -289,14 +275,7 @@ def pullback(ctx):
             put(m["dm"], vec_at(mu, m["node"]))
             put(m["dv"], vec_at(eta_v, m["node"]))
             put(m["da"], vec_at(eta_a, m["node"]))
-    for i in range(sc.shape[0]):
-        e = sc[i]
-        if e["marker"] < 0:
-            e["dm"], e["dv"], e["da"] = mu[e["k"]], eta_v[e["k"]], eta_a[e["k"]]
-        else:
-            m = mk[e["marker"]]
-            e["dm"], e["dv"], e["da"] = m["dm"][e["comp"]], m["dv"][e["comp"]], m["da"][e["comp"]]
-    run_stage(ctx, PULL)
+    pull(ctx)
     for i in range(mk.shape[0]):
         inc_at(psi_s, mk[i]["loc"], vec(mk[i]["X"]))
     for i in range(mass.shape[0]):
@@ -310,19 +289,14 @@ def pullback(ctx):
 @cfunction(what="the toy set")
 def energy(ctx):
     """Kinetic energy, potential of weight and elements, and the power of all else, after evaluate."""
-    mass, s, q, v, lam, Phi_t, out = mass_(ctx), s_(ctx), q_(ctx), v_(ctx), lam_(ctx), Phi_t_(ctx), energy_(ctx)
-    kinetic, potential, power = 0.0 * s[0], 0.0 * s[0], 0.0 * s[0]
+    mass, s, q, v = mass_(ctx), s_(ctx), q_(ctx), v_(ctx)
+    kinetic, potential = 0.0 * s[0], 0.0 * s[0]
     for i in range(mass.shape[0]):
         k, m = mass[i]["k"], s[mass[i]["m"]]
         kinetic += 0.5 * m * dot(vec_at(v, k), vec_at(v, k))
         centre = add(vec_at(q, k), vec_at(s, mass[i]["com"]))
         potential -= m * dot(vec_at(s, count_(ctx)[GRAVITY]), centre)
-    for i in range(Phi_t.shape[0]):
-        power += lam[i] * Phi_t[i]
-    out[0] = kinetic
-    out[1] = potential
-    out[2] = power
-    run_stage(ctx, ENERGY)
+    energies(ctx, kinetic, potential)
 
 
 FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)

@@ -9,21 +9,16 @@ from kinegrad.coordinates.sets import joint
 from kinegrad.kernels.elements.kinds import KINDS, empty_stages, link_stages
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import COUNT, FORCES, PULL, STIFFNESS, Kind, run_stage
-from kinegrad.kernels.jit import cfunction, kernel
+from kinegrad.kernels.jit import cfunction
 from kinegrad.kernels.joint import functions
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE
-from kinegrad.kernels.table import Parts, call, call_from_python
+from kinegrad.kernels.set_functions import run_part
+from kinegrad.kernels.table import Parts, call_from_python
 
 # A toy set: it has one coordinate, and its part of number AT_POSITIONS makes all rows vanish.
-LAYOUT = ELEMENTS.extend([("links", "i8", 1)])
+LAYOUT = ELEMENTS
 PARTS = Parts()
-links_, Phi_, J_, f_ = LAYOUT.viewers("links", "Phi", "J", "f")
-
-
-@kernel
-def run_part(ctx, k):
-    """Run a part of the toy set."""
-    call(links_(ctx)[k], ctx)
+Phi_, J_, f_ = LAYOUT.viewers("Phi", "J", "f")
 
 
 @PARTS.part(functions.AT_POSITIONS)

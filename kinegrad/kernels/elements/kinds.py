@@ -66,3 +66,24 @@ def link_stages(arrays, wanted) -> None:
                 table[stage, FIRST + i] = address(kind.parts[stage])
             table[stage, SCALARS] = any(kind.scalars for kind in present)
             table[stage, COUNT] = len(present)
+
+
+def linker(parts, own, of_directions):
+    """``link(which, arrays)`` of a set: puts the addresses of all that function `which` runs on these arrays where it finds
+    them, compiled now if need be.
+
+    Parameters
+    ----------
+    parts : Parts
+        The parts of the set.
+    own, of_directions : dicts of function to numbers of parts
+        What each function runs, and what it runs besides where there are directions.
+    """
+
+    def link(which: int, arrays) -> None:
+        link_function(which, arrays)
+        parts.link(arrays["links"], own.get(which, ()))
+        if len(arrays["ds"]):
+            parts.link(arrays["links"], of_directions.get(which, ()))
+
+    return link

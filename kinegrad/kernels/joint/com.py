@@ -9,7 +9,7 @@ from kinegrad.kernels.clearing import clear_covectors
 from kinegrad.kernels.elements.layout import GRAVITY
 from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.joint import functions
-from kinegrad.kernels.joint.functions import AT_POSITIONS, LAYOUT, base, forces, run_part, tangent
+from kinegrad.kernels.joint.functions import AT_POSITIONS, LAYOUT, base
 from kinegrad.kernels.joint.inertia import (
     add10,
     dot6,
@@ -26,6 +26,7 @@ from kinegrad.kernels.joint.motion import dot4, four, positions, velocities
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE
 from kinegrad.kernels.pattern import place
 from kinegrad.kernels.products import AT_POSITION
+from kinegrad.kernels.set_functions import forces, run_part, tangent
 from kinegrad.kernels.vec3 import (
     add,
     axpy,
@@ -192,7 +193,7 @@ def evaluate(ctx):
     clear_covectors(mk)
     for i in range(f.shape[0]):
         f[i] = 0.0
-    forces(ctx, mk, q, v)
+    forces(ctx)
     centred_wrenches(node, mk, centred, s)
     centred_accumulate(node, centred, screw, square_(ctx), M_(ctx), f)
     tangent(ctx)

@@ -3,23 +3,10 @@
 Motions are taken about the global origin; `com` has another EVALUATE.
 """
 
-from kinegrad.kernels.clearing import clear_covectors, clear_duals, clear_flat, clear_products
-from kinegrad.kernels.elements.laws import scalar_motions, scalar_values
+from kinegrad.kernels.clearing import clear_covectors, clear_products
+from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
-from kinegrad.kernels.elements.stages import (
-    BIAS,
-    ENERGY,
-    FORCES,
-    LINEAR_FORCES,
-    LINEAR_OBJECTIVES,
-    LINEAR_ROWS,
-    OBJECTIVES,
-    PULL,
-    ROWS,
-    STIFFNESS,
-    reads_scalars,
-    run_stage,
-)  # fmt: skip
+from kinegrad.kernels.elements.stages import LINEAR_FORCES, run_stage
 from kinegrad.kernels.jit import cfunction, kernel, record
 from kinegrad.kernels.joint.directions import (
     direction_columns,
@@ -48,38 +35,36 @@ from kinegrad.kernels.joint.markers import (
 from kinegrad.kernels.joint.motion import accelerations, field, positions, velocities
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
 from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, GEOMETRY, MARKERS, MASS, NODE
-from kinegrad.kernels.levels import position_rows
-from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WK
-from kinegrad.kernels.status import OK
-from kinegrad.kernels.table import Parts, call
+from kinegrad.kernels.products import AT_POSITION, OBJECTIVE
+from kinegrad.kernels.set_functions import (
+    bias_of_rows,
+    energies,
+    forces,
+    keep_rates,
+    linear_rows_and_objectives,
+    objectives,
+    pull,
+    rows,
+    run_part,
+    tangent,
+)  # fmt: skip
+from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import add, cross, dot, mat, mv, six, vec_at, vm
 
 LAYOUT = ELEMENTS.extend(
     [("node", record(NODE), 1), ("coord", record(COORDINATE), 1), ("mass", record(MASS), 1)]
-    + [("touch", "i8", 2), ("want", "i8", 1), ("zero", "f8", 1), ("star", "i8", 1)]
-    + [("centred", record(CENTRED), 1), ("centred_b", record(CENTRED_SCREW), 1), ("links", "i8", 1)]
+    + [("touch", "i8", 2), ("want", "i8", 1), ("star", "i8", 1)]
+    + [("centred", record(CENTRED), 1), ("centred_b", record(CENTRED_SCREW), 1)]
 )
-node_, coord_, mass_, touch_, want_, zero_, star_, links_ = LAYOUT.viewers(
-    *"node coord mass touch want zero star links".split()
-)
-mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
-    *"mk col sc count par flag s ds psi_s energy".split()
-)
-Phidd_v_, level_, square_, wide_ = LAYOUT.viewers("Phidd_v", "level", "square", "wide")
+node_, coord_, mass_, touch_, want_, zero_, star_ = LAYOUT.viewers(*"node coord mass touch want zero star".split())
+mk_, col_, sc_, count_, flag_, s_, ds_, psi_s_ = LAYOUT.viewers(*"mk col sc count flag s ds psi_s".split())
+(square_,) = LAYOUT.viewers("square")
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
-lam_, Phi_t_, M_, K_, C_, J_ = LAYOUT.viewers(*"lam Phi_t M K C J".split())
-R_q_, Nv_q_, Na_q_, R_s_, Nv_s_, Na_s_, Phi_q_, Phid_q_ = LAYOUT.viewers(
-    *"R_q Nv_q Na_q R_s Nv_s Na_s Phi_q Phid_q".split()
-)
+M_, C_ = LAYOUT.viewers(*"M C".split())
+R_q_, Nv_q_, Na_q_, R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_q Nv_q Na_q R_s Nv_s Na_s".split())
 
 AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
 PARTS = Parts()
-
-
-@kernel
-def run_part(ctx, k):
-    """Run a part of the set."""
-    call(links_(ctx)[k], ctx)
 
 
 @kernel
@@ -101,33 +86,9 @@ def position(ctx):
 @cfunction(what="the simulation kernels")
 def at_positions(ctx):
     """Positions of markers with their columns, and Phi, Phi_t, Phi_q, at the positions of the nodes."""
-    node, coord, mk, col, sc, s, q = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
-    J, Phi_t = J_(ctx), Phi_t_(ctx)
-    marker_positions(node, mk, s)
-    first_columns(coord, mk, col)
-    clear_flat(J)
-    for i in range(Phi_t.shape[0]):
-        Phi_t[i] = 0.0
-    if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
-        scalar_values(sc, mk, q, zero_(ctx), zero_(ctx))
-    run_stage(ctx, ROWS)
-
-
-@kernel
-def forces(ctx, mk, q, v):
-    """The stage FORCES at (q, v), and its status."""
-    flag_(ctx)[STATUS] = OK
-    if reads_scalars(ctx, FORCES):
-        scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
-    run_stage(ctx, FORCES)
-
-
-@kernel
-def tangent(ctx):
-    """The stage STIFFNESS, if a tangent is wanted."""
-    if par_(ctx)[WK] != 0.0:
-        clear_flat(K_(ctx))
-        run_stage(ctx, STIFFNESS)
+    marker_positions(node_(ctx), mk_(ctx), s_(ctx))
+    first_columns(coord_(ctx), mk_(ctx), col_(ctx))
+    rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
@@ -146,7 +107,7 @@ def evaluate(ctx):
     clear_covectors(mk)
     for i in range(f.shape[0]):
         f[i] = 0.0
-    forces(ctx, mk, q, v)
+    forces(ctx)
     wrenches(node, mk)
     accumulate(node, coord, square_(ctx), M_(ctx), f)
     tangent(ctx)
@@ -159,9 +120,7 @@ def bias(ctx):
     base(node, s_(ctx), count_(ctx)[GRAVITY], False)
     velocities(node, coord_(ctx), q_(ctx), vp, zero_(ctx))
     marker_rates(node, mk)
-    if reads_scalars(ctx, BIAS):
-        scalar_values(sc_(ctx), mk, q_(ctx), vp, zero_(ctx))
-    run_stage(ctx, BIAS)
+    bias_of_rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
@@ -171,24 +130,17 @@ def observe(ctx):
     base(node, s_(ctx), count_(ctx)[GRAVITY], False)
     velocities(node, coord_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
     marker_rates(node, mk)
-    if reads_scalars(ctx, OBJECTIVES):
-        scalar_values(sc_(ctx), mk, q_(ctx), vp_(ctx), ap_(ctx))
-    run_stage(ctx, OBJECTIVES)
+    objectives(ctx)
 
 
 @kernel
-def keep(node, mk, sc):
+def keep(node):
     """The motion at (v, a), for directions and pullback."""
     for i in range(node.shape[0]):
         B = node[i]
         for j in range(6):
             B["Vs"][j] = B["V"][j]
             B["acs"][j] = B["a"][j]
-    for i in range(mk.shape[0]):
-        for j in range(3):
-            mk[i]["xds"][j] = mk[i]["xd"][j]
-    for i in range(sc.shape[0]):
-        sc[i]["uds"] = sc[i]["ud"]
 
 
 @cfunction(what="the sensitivity kernels")
@@ -210,16 +162,15 @@ def linearise(ctx):
         marker_rates(node, mk)
         scalar_values(sc, mk, q, v, a)
         if context == 0:
-            keep(node, mk, sc)
+            keep(node)
+            keep_rates(ctx)
         rate_columns(coord, mk, col, context == 1)
         if ds_(ctx).shape[0] > 0:
             run_part(ctx, DIRECTION_COLUMNS)
         if context == 0:
             run_part(ctx, INERTIA_PRODUCTS)
             run_stage(ctx, LINEAR_FORCES)
-    run_stage(ctx, LINEAR_ROWS)
-    position_rows(level_(ctx), wide_(ctx), Phi_q_(ctx), Phid_q_(ctx), J_(ctx), Phidd_v_(ctx))
-    run_stage(ctx, LINEAR_OBJECTIVES)
+    linear_rows_and_objectives(ctx)
     curvature(node, coord, mk, q, square_(ctx), R_q_(ctx), Nv_q_(ctx), Na_q_(ctx))
     if ds_(ctx).shape[0] > 0:
         run_part(ctx, DIRECTION_PRODUCTS)
@@ -265,13 +216,10 @@ def products_of_directions(ctx):
 @cfunction(what="the adjoint kernels")
 def pullback(ctx):
     """Adds to psi_s of one objective, after linearise at the same point."""
-    node, mk, sc, mu, eta_v, eta_a = node_(ctx), mk_(ctx), sc_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx)
-    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
-    motions(node, coord_(ctx), want_(ctx), mu, eta_v, eta_a)
+    node, mk, psi_s = node_(ctx), mk_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    motions(node, coord_(ctx), want_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx))
     marker_motions(node, mk)
-    scalar_motions(sc, mk, mu, eta_v, eta_a)
-    clear_duals(mk)
-    run_stage(ctx, PULL)
+    pull(ctx)
     marker_slots(node, mk, want_(ctx), psi_s)
     node_slots(node, mass_(ctx), s_(ctx), q_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)
 
@@ -279,9 +227,8 @@ def pullback(ctx):
 @cfunction(what="the simulation kernels")
 def energy(ctx):
     """Kinetic energy, potential of weight and elements, and the power of all else, after evaluate."""
-    node, mass, s, out = node_(ctx), mass_(ctx), s_(ctx), energy_(ctx)
-    lam, Phi_t = lam_(ctx), Phi_t_(ctx)
-    kinetic, potential, power = 0.0 * s[0], 0.0 * s[0], 0.0 * s[0]
+    node, mass, s = node_(ctx), mass_(ctx), s_(ctx)
+    kinetic, potential = 0.0 * s[0], 0.0 * s[0]
     g = vec_at(s, count_(ctx)[GRAVITY])
     for i in range(1, node.shape[0]):
         B = node[i]
@@ -293,12 +240,7 @@ def energy(ctx):
             d = add(v, cross(o, c))
             kinetic += 0.5 * (s[M["m"]] * dot(d, d) + dot(w, mv(tensor(s, M["J"]), w)))
             potential -= s[M["m"]] * dot(g, c)
-    for i in range(Phi_t.shape[0]):
-        power += lam[i] * Phi_t[i]
-    out[0] = kinetic
-    out[1] = potential
-    out[2] = power
-    run_stage(ctx, ENERGY)
+    energies(ctx, kinetic, potential)
 
 
 FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)

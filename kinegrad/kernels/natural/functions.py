@@ -1,24 +1,10 @@
 """The seven functions of the natural set, as C functions of a context; what elements contribute comes by stages."""
 
-from kinegrad.kernels.clearing import clear_covectors, clear_duals, clear_flat, clear_products
-from kinegrad.kernels.elements.laws import scalar_motions, scalar_values
+from kinegrad.kernels.clearing import clear_covectors, clear_products
+from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
-from kinegrad.kernels.elements.stages import (
-    BIAS,
-    ENERGY,
-    FORCES,
-    LINEAR_FORCES,
-    LINEAR_OBJECTIVES,
-    LINEAR_ROWS,
-    OBJECTIVES,
-    PULL,
-    ROWS,
-    STIFFNESS,
-    reads_scalars,
-    run_stage,
-)  # fmt: skip
+from kinegrad.kernels.elements.stages import LINEAR_FORCES, run_stage
 from kinegrad.kernels.jit import cfunction, kernel, record
-from kinegrad.kernels.levels import position_rows
 from kinegrad.kernels.natural.directions import dual_changes, force_changes, frame_changes
 from kinegrad.kernels.natural.frames import move_frames
 from kinegrad.kernels.natural.inertia import (
@@ -62,38 +48,39 @@ from kinegrad.kernels.natural.records import (
     VS,
     V,
 )  # fmt: skip
-from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WK
-from kinegrad.kernels.status import OK
-from kinegrad.kernels.table import Parts, call
-from kinegrad.kernels.vec3 import dot, put, vec, vec_at
+from kinegrad.kernels.products import AT_POSITION, OBJECTIVE
+from kinegrad.kernels.set_functions import (
+    bias_of_rows,
+    energies,
+    forces,
+    keep_rates,
+    linear_rows_and_objectives,
+    objectives,
+    pull,
+    rows,
+    run_part,
+    tangent,
+)  # fmt: skip
+from kinegrad.kernels.table import Parts
+from kinegrad.kernels.vec3 import dot, vec_at
 
 LAYOUT = ELEMENTS.extend(
     [("entity", record(ENTITY), 1), ("basis", record(BASIS), 1), ("frame", record(FRAME), 1)]
     + [("fcol", record(FRAME_COLUMN), 1), ("place", record(PLACE), 1), ("here", record(LOCAL), 1)]
-    + [("mass", record(MASS), 1), ("watch", "i8", 1), ("seen", "f8", 1), ("touch", "i8", 2), ("zero", "f8", 1)]
-    + [("M0", "f8", 1), ("f0", "f8", 1), ("dZ", "f8", 1), ("star", "i8", 1), ("links", "i8", 1)]
+    + [("mass", record(MASS), 1), ("watch", "i8", 1), ("seen", "f8", 1), ("touch", "i8", 2)]
+    + [("M0", "f8", 1), ("f0", "f8", 1), ("dZ", "f8", 1), ("star", "i8", 1)]
 )
 entity_, basis_, frame_, fcol_, place_, here_, mass_ = LAYOUT.viewers(
     *"entity basis frame fcol place here mass".split()
 )
-watch_, seen_, touch_, zero_, M0_, f0_, dZ_, star_, links_ = LAYOUT.viewers(
-    *"watch seen touch zero M0 f0 dZ star links".split()
-)
-mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
-    *"mk col sc count par flag s ds psi_s energy".split()
-)
+watch_, seen_, touch_, M0_, f0_, dZ_, star_ = LAYOUT.viewers(*"watch seen touch M0 f0 dZ star".split())
+mk_, col_, sc_, count_, flag_, s_, ds_, psi_s_ = LAYOUT.viewers(*"mk col sc count flag s ds psi_s".split())
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
-lam_, Phi_t_, M_, K_, J_, level_, square_, wide_ = LAYOUT.viewers(*"lam Phi_t M K J level square wide".split())
-R_s_, Nv_s_, Na_s_, Phi_q_, Phid_q_, Phidd_v_ = LAYOUT.viewers(*"R_s Nv_s Na_s Phi_q Phid_q Phidd_v".split())
+M_, square_ = LAYOUT.viewers(*"M square".split())
+R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_s Nv_s Na_s".split())
 
 PREPARE, AT_POSITIONS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
 PARTS = Parts()
-
-
-@kernel
-def run_part(ctx, k):
-    """Run a part of the set."""
-    call(links_(ctx)[k], ctx)
 
 
 @kernel
@@ -142,14 +129,8 @@ def accelerate(ctx, a, field):
 @cfunction(what="the simulation kernels")
 def at_positions(ctx):
     """Positions of frames and markers, and Phi, Phi_t, Phi_q."""
-    Phi_t = Phi_t_(ctx)
     settle(ctx)
-    clear_flat(J_(ctx))
-    for i in range(Phi_t.shape[0]):
-        Phi_t[i] = 0.0
-    if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
-        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), zero_(ctx), zero_(ctx))
-    run_stage(ctx, ROWS)
+    rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
@@ -161,7 +142,7 @@ def position(ctx):
 @cfunction(what="the simulation kernels")
 def evaluate(ctx):
     """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
-    frame, mk, q, v, f, f0 = frame_(ctx), mk_(ctx), q_(ctx), v_(ctx), f_(ctx), f0_(ctx)
+    frame, mk, v, f, f0 = frame_(ctx), mk_(ctx), v_(ctx), f_(ctx), f0_(ctx)
     if not flag_(ctx)[AT_POSITION]:
         run_part(ctx, AT_POSITIONS)
     move(ctx, v, V)
@@ -169,27 +150,20 @@ def evaluate(ctx):
     copy(M_(ctx), M0_(ctx))
     for i in range(f.shape[0]):
         f[i] = f0[i]
-    flag_(ctx)[STATUS] = OK
-    if reads_scalars(ctx, FORCES):
-        scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
-    run_stage(ctx, FORCES)
+    forces(ctx)
     clear_field(frame, MU)
     covectors(frame, place_(ctx), mk, here_(ctx), MU, 0)
     compose(frame, MU)
     scatter(frame, basis_(ctx), entity_(ctx), fcol_(ctx), MU, f)
     entity_forces(entity_(ctx), mk, f)
-    if par_(ctx)[WK] != 0.0:
-        clear_flat(K_(ctx))
-        run_stage(ctx, STIFFNESS)
+    tangent(ctx)
 
 
 @cfunction(what="the simulation kernels")
 def bias(ctx):
     """c = Phidd(q, vp, 0) at the q of the last evaluate."""
     move(ctx, vp_(ctx), V)
-    if reads_scalars(ctx, BIAS):
-        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), zero_(ctx))
-    run_stage(ctx, BIAS)
+    bias_of_rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
@@ -197,18 +171,7 @@ def observe(ctx):
     """g of the objectives, and x, xd, xdd of the markers, at the q of the last evaluate."""
     move(ctx, vp_(ctx), V)
     accelerate(ctx, ap_(ctx), AC)
-    if reads_scalars(ctx, OBJECTIVES):
-        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
-    run_stage(ctx, OBJECTIVES)
-
-
-@kernel
-def keep_rates(mk, sc):
-    """The velocities of markers and scalars at v, for the pullback."""
-    for i in range(mk.shape[0]):
-        put(mk[i]["xds"], vec(mk[i]["xd"]))
-    for i in range(sc.shape[0]):
-        sc[i]["uds"] = sc[i]["ud"]
+    objectives(ctx)
 
 
 @cfunction(what="the sensitivity kernels")
@@ -229,11 +192,9 @@ def linearise(ctx):
             star_(ctx)[0] = 1 - context
             run_part(ctx, DIRECTION_COLUMNS)
         if context == 0:
-            keep_rates(mk, sc)
+            keep_rates(ctx)
             run_stage(ctx, LINEAR_FORCES)
-    run_stage(ctx, LINEAR_ROWS)
-    position_rows(level_(ctx), wide_(ctx), Phi_q_(ctx), Phid_q_(ctx), J_(ctx), Phidd_v_(ctx))
-    run_stage(ctx, LINEAR_OBJECTIVES)
+    linear_rows_and_objectives(ctx)
     move_frames(frame_(ctx), basis_(ctx), entity_(ctx), dv_(ctx), s_(ctx), DV)
     move_frames(frame_(ctx), basis_(ctx), entity_(ctx), da_(ctx), s_(ctx), DA)
     if ds_(ctx).shape[0] > 0:
@@ -296,9 +257,7 @@ def pullback(ctx):
     move_frames(frame, basis, entity, eta_v, s, EV)
     move_frames(frame, basis, entity, eta_a, s, EA)
     marker_motions(frame, place, entity, mk, here_(ctx), s, mu, eta_v, eta_a)
-    scalar_motions(sc_(ctx), mk, mu, eta_v, eta_a)
-    clear_duals(mk)
-    run_stage(ctx, PULL)
+    pull(ctx)
     marker_slots(frame, place, entity, mk, here_(ctx), s, psi_s)
     inertia_slots(frame, mass_(ctx), s, count_(ctx)[GRAVITY], psi_s)
     frame_slots(frame, basis, entity, s, psi_s)
@@ -307,18 +266,13 @@ def pullback(ctx):
 @cfunction(what="the simulation kernels")
 def energy(ctx):
     """Kinetic energy, potential of weight and elements, and the power of all else, after evaluate."""
-    frame, s, lam, Phi_t, out = frame_(ctx), s_(ctx), lam_(ctx), Phi_t_(ctx), energy_(ctx)
-    kinetic, potential, power = 0.0 * s[0], 0.0 * s[0], 0.0 * s[0]
+    frame, s = frame_(ctx), s_(ctx)
+    kinetic, potential = 0.0 * s[0], 0.0 * s[0]
     g = vec_at(s, count_(ctx)[GRAVITY])
     for i in range(frame.shape[0]):
         kinetic += kinetic_energy(frame[i])
         potential -= dot(g, first_moment(frame[i]))
-    for i in range(Phi_t.shape[0]):
-        power += lam[i] * Phi_t[i]
-    out[0] = kinetic
-    out[1] = potential
-    out[2] = power
-    run_stage(ctx, ENERGY)
+    energies(ctx, kinetic, potential)
 
 
 FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)

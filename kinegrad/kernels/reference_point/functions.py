@@ -1,25 +1,11 @@
 """The seven functions of the reference-point set, as C functions of a context; what elements contribute comes by stages."""
 
-from kinegrad.kernels.clearing import clear_covectors, clear_duals, clear_flat, clear_products
-from kinegrad.kernels.elements.laws import scalar_motions, scalar_values
+from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_products
+from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
-from kinegrad.kernels.elements.stages import (
-    BIAS,
-    ENERGY,
-    FORCES,
-    LINEAR_FORCES,
-    LINEAR_OBJECTIVES,
-    LINEAR_ROWS,
-    OBJECTIVES,
-    PULL,
-    ROWS,
-    STIFFNESS,
-    reads_scalars,
-    run_stage,
-)  # fmt: skip
+from kinegrad.kernels.elements.stages import LINEAR_FORCES, run_stage
 from kinegrad.kernels.jit import cfunction, kernel, record
-from kinegrad.kernels.levels import position_rows
-from kinegrad.kernels.products import AT_POSITION, FREEDOMS, OBJECTIVE, STATUS, WK
+from kinegrad.kernels.products import AT_POSITION, OBJECTIVE
 from kinegrad.kernels.reference_point.inertia import (
     body_forces,
     inertia_changes,
@@ -41,29 +27,30 @@ from kinegrad.kernels.reference_point.markers import (
 from kinegrad.kernels.reference_point.motion import fields, keep, orientations, rates
 from kinegrad.kernels.reference_point.pullback import inertia_slots, marker_motions, marker_slots, motions
 from kinegrad.kernels.reference_point.records import BODY
-from kinegrad.kernels.status import OK
-from kinegrad.kernels.table import Parts, call
-from kinegrad.kernels.vec3 import dot, put, vec, vec_at
+from kinegrad.kernels.set_functions import (
+    bias_of_rows,
+    energies,
+    forces,
+    keep_rates,
+    linear_rows_and_objectives,
+    objectives,
+    pull,
+    rows,
+    run_part,
+    tangent,
+)  # fmt: skip
+from kinegrad.kernels.table import Parts
+from kinegrad.kernels.vec3 import dot, vec_at
 
-LAYOUT = ELEMENTS.extend([("body", record(BODY), 1), ("touch", "i8", 2), ("zero", "f8", 1), ("links", "i8", 1)])
-body_, touch_, zero_, links_ = LAYOUT.viewers("body", "touch", "zero", "links")
-mk_, col_, sc_, count_, par_, flag_, s_, ds_, psi_s_, energy_ = LAYOUT.viewers(
-    *"mk col sc count par flag s ds psi_s energy".split()
-)
+LAYOUT = ELEMENTS.extend([("body", record(BODY), 1), ("touch", "i8", 2)])
+body_, touch_, zero_ = LAYOUT.viewers(*"body touch zero".split())
+mk_, col_, sc_, count_, flag_, s_, ds_, psi_s_ = LAYOUT.viewers(*"mk col sc count flag s ds psi_s".split())
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
-lam_, Phi_t_, M_, K_, C_, J_, level_, square_, wide_ = LAYOUT.viewers(*"lam Phi_t M K C J level square wide".split())
-R_q_, Nv_q_, Na_q_, R_s_, Nv_s_, Na_s_, Phi_q_, Phid_q_, Phidd_v_ = LAYOUT.viewers(
-    *"R_q Nv_q Na_q R_s Nv_s Na_s Phi_q Phid_q Phidd_v".split()
-)
+M_, C_, square_ = LAYOUT.viewers(*"M C square".split())
+R_q_, Nv_q_, Na_q_, R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_q Nv_q Na_q R_s Nv_s Na_s".split())
 
 AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
 PARTS = Parts()
-
-
-@kernel
-def run_part(ctx, k):
-    """Run a part of the set."""
-    call(links_(ctx)[k], ctx)
 
 
 @kernel
@@ -86,14 +73,8 @@ def move(ctx, v, a):
 @cfunction(what="the simulation kernels")
 def at_positions(ctx):
     """Positions of bodies and markers, and Phi, Phi_t, Phi_q."""
-    Phi_t = Phi_t_(ctx)
     place(ctx)
-    clear_flat(J_(ctx))
-    for i in range(Phi_t.shape[0]):
-        Phi_t[i] = 0.0
-    if reads_scalars(ctx, ROWS) or flag_(ctx)[FREEDOMS]:
-        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), zero_(ctx), zero_(ctx))
-    run_stage(ctx, ROWS)
+    rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
@@ -115,42 +96,24 @@ def evaluate(ctx):
     for i in range(f.shape[0]):
         f[i] = 0.0
     body_forces(body, s, q, count_(ctx)[GRAVITY], f)
-    flag_(ctx)[STATUS] = OK
-    if reads_scalars(ctx, FORCES):
-        scalar_values(sc_(ctx), mk, q, v, zero_(ctx))
-    run_stage(ctx, FORCES)
+    forces(ctx)
     covectors(body, mk, s, False)
     marker_forces(body, q, f)
-    if par_(ctx)[WK] != 0.0:
-        clear_flat(K_(ctx))
-        run_stage(ctx, STIFFNESS)
+    tangent(ctx)
 
 
 @cfunction(what="the simulation kernels")
 def bias(ctx):
     """c = Phidd(q, vp, 0) at the q of the last evaluate."""
     move(ctx, vp_(ctx), zero_(ctx))
-    if reads_scalars(ctx, BIAS):
-        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), zero_(ctx))
-    run_stage(ctx, BIAS)
+    bias_of_rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
 def observe(ctx):
     """g of the objectives, and x, xd, xdd of the markers, at the q of the last evaluate."""
     move(ctx, vp_(ctx), ap_(ctx))
-    if reads_scalars(ctx, OBJECTIVES):
-        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
-    run_stage(ctx, OBJECTIVES)
-
-
-@kernel
-def keep_rates(mk, sc):
-    """The velocities of markers and scalars at v, for the pullback."""
-    for i in range(mk.shape[0]):
-        put(mk[i]["xds"], vec(mk[i]["xd"]))
-    for i in range(sc.shape[0]):
-        sc[i]["uds"] = sc[i]["ud"]
+    objectives(ctx)
 
 
 @cfunction(what="the sensitivity kernels")
@@ -171,12 +134,10 @@ def linearise(ctx):
             run_part(ctx, DIRECTION_COLUMNS)
         if context == 0:
             keep(body)
-            keep_rates(mk, sc)
+            keep_rates(ctx)
             run_part(ctx, INERTIA_PRODUCTS)
             run_stage(ctx, LINEAR_FORCES)
-    run_stage(ctx, LINEAR_ROWS)
-    position_rows(level_(ctx), wide_(ctx), Phi_q_(ctx), Phid_q_(ctx), J_(ctx), Phidd_v_(ctx))
-    run_stage(ctx, LINEAR_OBJECTIVES)
+    linear_rows_and_objectives(ctx)
     covectors(body, mk, s, True)
     curvature(body, square_(ctx), R_q_(ctx), Nv_q_(ctx), Na_q_(ctx))
     if ds_(ctx).shape[0] > 0:
@@ -217,9 +178,7 @@ def pullback(ctx):
     psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     motions(body, q, mu, eta_v, eta_a)
     marker_motions(body, mk, s, mu, eta_v, eta_a)
-    scalar_motions(sc_(ctx), mk, mu, eta_v, eta_a)
-    clear_duals(mk)
-    run_stage(ctx, PULL)
+    pull(ctx)
     marker_slots(body, mk, psi_s)
     inertia_slots(body, s, a_(ctx), dv_(ctx), da_(ctx), mu, eta_v, eta_a, count_(ctx)[GRAVITY], psi_s)
 
@@ -227,19 +186,14 @@ def pullback(ctx):
 @cfunction(what="the simulation kernels")
 def energy(ctx):
     """Kinetic energy, potential of weight and elements, and the power of all else, after evaluate."""
-    body, s, q, v, lam, Phi_t, out = body_(ctx), s_(ctx), q_(ctx), v_(ctx), lam_(ctx), Phi_t_(ctx), energy_(ctx)
-    kinetic, potential, power = 0.0 * s[0], 0.0 * s[0], 0.0 * s[0]
+    body, s, q, v = body_(ctx), s_(ctx), q_(ctx), v_(ctx)
+    kinetic, potential = 0.0 * s[0], 0.0 * s[0]
     g = vec_at(s, count_(ctx)[GRAVITY])
     for i in range(1, body.shape[0]):
         B = body[i]
         kinetic += kinetic_energy(B, s, q, v)
         potential -= s[B["m"]] * dot(g, vec_at(q, B["k"]))
-    for i in range(Phi_t.shape[0]):
-        power += lam[i] * Phi_t[i]
-    out[0] = kinetic
-    out[1] = potential
-    out[2] = power
-    run_stage(ctx, ENERGY)
+    energies(ctx, kinetic, potential)
 
 
 FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)

@@ -1,7 +1,7 @@
 """Which parts of its own each function of the reference-point set runs."""
 
 from kinegrad.kernels import products as functions
-from kinegrad.kernels.elements.kinds import link_function
+from kinegrad.kernels.elements.kinds import linker
 from kinegrad.kernels.reference_point.functions import (
     AT_POSITIONS,
     DIRECTION_COLUMNS,
@@ -17,10 +17,4 @@ OWN = {
 }
 OF_DIRECTIONS = {functions.LINEARISE: (DIRECTION_COLUMNS, DIRECTION_PRODUCTS)}
 
-
-def link(which: int, arrays) -> None:
-    """Put the addresses of all that function `which` runs on these arrays where it finds them, compiled now if need be."""
-    link_function(which, arrays)
-    PARTS.link(arrays["links"], OWN.get(which, ()))
-    if len(arrays["ds"]):
-        PARTS.link(arrays["links"], OF_DIRECTIONS.get(which, ()))
+link = linker(PARTS, OWN, OF_DIRECTIONS)
