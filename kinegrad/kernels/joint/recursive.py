@@ -9,12 +9,13 @@ from kinegrad.kernels.clearing import clear_covectors
 from kinegrad.kernels.elements.layout import GRAVITY
 from kinegrad.kernels.elements.stages import FORCES, is_empty
 from kinegrad.kernels.jit import cfunction, cos, kernel, real, record, sin
-from kinegrad.kernels.joint.functions import LAYOUT, base, forces
+from kinegrad.kernels.joint.functions import LAYOUT, base
 from kinegrad.kernels.joint.inertia import moments_of, momentum, tensor
 from kinegrad.kernels.joint.markers import marker_positions, marker_rates
 from kinegrad.kernels.joint.motion import dot4, e_column, euler_rotation, four, mat_at, positions, velocities
 from kinegrad.kernels.joint.records import EULER, RIGID, SCREW, SLIDE, TURN
 from kinegrad.kernels.products import STATUS
+from kinegrad.kernels.set_functions import forces
 from kinegrad.kernels.status import OK, SINGULAR
 from kinegrad.kernels.sym3 import less_mmt, less_square, put_sym, smv, sym, sym_inverse
 from kinegrad.kernels.table import Parts, call
@@ -411,7 +412,7 @@ def loads(ctx):
     marker_positions(node, mk, s)
     marker_rates(node, mk)
     clear_covectors(mk)
-    forces(ctx, mk, q, v)
+    forces(ctx)
     marker_wrenches(art_(ctx), mk)
 
 

@@ -26,7 +26,7 @@ from kinegrad.kernels.constrained import (
 )
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import GRAVITY
-from kinegrad.kernels.elements.stages import BIAS, ROWS, reads_scalars, run_stage
+from kinegrad.kernels.elements.stages import ROWS, reads_scalars, run_stage
 from kinegrad.kernels.jit import cfunction, kernel, real
 from kinegrad.kernels.joint.functions import base
 from kinegrad.kernels.joint.markers import first_columns, marker_rates
@@ -60,6 +60,7 @@ from kinegrad.kernels.joint.recursive_derivatives import ground_to_leaves, leave
 from kinegrad.kernels.lanes import WIDTH
 from kinegrad.kernels.linalg import ldlt, ldlt_solve, ldlt_solve4
 from kinegrad.kernels.products import FREEDOMS, STATUS, full_viewers
+from kinegrad.kernels.set_functions import bias_of_rows
 from kinegrad.kernels.status import LOST_RANK, NOT_FINITE, OK
 
 # closing: numbers of the rows that the sweeps do not hold; norms: row and first coordinate of those that they do;
@@ -112,9 +113,7 @@ def evaluate_rows(ctx):
     marker_rates(node, mk)
     for k in range(v.shape[0]):
         vp[k] = v[k]
-    if reads_scalars(ctx, BIAS):
-        scalar_values(sc, mk, q, v, zero_(ctx))
-    run_stage(ctx, BIAS)
+    bias_of_rows(ctx)
 
 
 @kernel
