@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ def require(size: float, what: str, remedy: str | Callable[[float], str]) -> Non
     found = available()
     if found is not None and size > max(found - RESERVE, 0.5 * found):
         remedy = remedy if isinstance(remedy, str) else remedy(found)
-        raise KinegradError(f"{what} takes about {_shown(size)} of memory, and {_shown(found)} are free; {remedy}.")
+        raise KinegradError(f"{what} takes about {shown(size)} of memory, and {shown(found)} are free; {remedy}.")
 
 
 def available() -> float | None:
@@ -31,7 +32,14 @@ def available() -> float | None:
     return max(0.0, min(found)) if found else None
 
 
-def _shown(size: float) -> str:
+def half_of_free() -> float:
+    """Bytes that may be taken by what can do with less."""
+    found = available()
+    return math.inf if found is None else 0.5 * found
+
+
+def shown(size: float) -> str:
+    """A number of bytes as text: ``12 GB``."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6)):
         if size >= 10.0 * factor:
             return f"{size / factor:.0f} {unit}"

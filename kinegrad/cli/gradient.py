@@ -39,6 +39,14 @@ GradientPlot = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE.png", help="Draw relative sensitivities and the gradient by time."),
 ]
+Memory = Annotated[
+    float | None,
+    typer.Option(
+        "--memory",
+        metavar="MB",
+        help="What states of the run may take; where they are more, it is done again in pieces.",
+    ),
+]
 Check = Annotated[
     bool, typer.Option("--check", help="Compare with differences of simulations; exit code 1 if they disagree.")
 ]
@@ -63,6 +71,7 @@ def gradient(
     penalty: o.Penalty = None,
     from_: o.From = None,
     from_time: o.FromTime = None,
+    memory: Memory = None,
     set_: o.Set = [],  # noqa: B006
     variant: o.Variant = None,
     cut: o.Cut = [],  # noqa: B006
@@ -99,14 +108,13 @@ def gradient(
             if not moving:
                 warn(f"nothing in the model depends on the parameter {label!r}; its derivatives are zero.")
 
-    _require_memory(job)
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
     replace(job, plot=None).write_data(motion)  # the figure is that of the gradient
     by = method_of(chosen, every_slot=all_, history=chosen == "direct" and job.plot is not None)
     by.load(motion, Wanted(system, labels))  # before the clock starts
     with Progress("Gradient") as progress:
-        result = differentiate(motion, wrt=labels, method=by, progress=progress)
+        result = differentiate(motion, wrt=labels, method=by, progress=progress, memory=memory)
     if job.plot is not None:
         result.plot(job.plot)
     data = {
@@ -118,6 +126,8 @@ def gradient(
         "cpu_s": result.cpu_s,
         "simulation_cpu_s": result.simulation_cpu_s,
     }
+    if result.runs > 1.0:
+        data["runs"] = result.runs
     if result.no_meaning:
         data["no_meaning"] = result.no_meaning
     if all_ and system.held:
@@ -144,18 +154,6 @@ def _with_meaning(result):
 def _finite(derivatives: dict[str, dict[str, float]]) -> dict[str, dict[str, float | None]]:
     """The derivatives with None in the place of those that do not exist."""
     return {name: {k: None if x != x else x for k, x in row.items()} for name, row in derivatives.items()}
-
-
-def _require_memory(job) -> None:
-    """Refuse a run whose states a gradient could not keep before it is simulated, with or without output_step."""
-    from kinegrad.dynamics.schemes import scheme_for
-    from kinegrad.sensitivity.gradient import require_memory
-    from kinegrad.simulate import given_time, time_grid
-
-    scheme = scheme_for(job.system, job.arguments["formulation"], job.arguments["integrator"])
-    if not scheme.adaptive:
-        t_end, step = (given_time(job.system, name, job.arguments[name]) for name in ("t_end", "step"))
-        require_memory(len(time_grid(t_end, step, None)[0]), scheme)
 
 
 def _method(method: str | None, all_: bool, wrt: Sequence[str], check: bool) -> str:
@@ -265,6 +263,8 @@ def _show(console, data: dict, model: Model) -> None:
         f"{data['method']}: {data['cpu_s']:.3g} s of processor time, {ratio:.2g} times the simulation "
         f"({data['simulation_cpu_s']:.3g} s)."
     )
+    if "runs" in data:
+        console.print(f"The states were more than the memory allowed: the run was done {data['runs']:.3g} times again.")
     show_check(console, data)
 
 

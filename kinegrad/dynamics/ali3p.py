@@ -25,6 +25,7 @@ class Ali3p(Formulation):
     found = ("opts", "begun")
     begun = False
     left = 0.0  # of what projections should take away
+    sizes: np.ndarray | None = None  # those of `settle`
 
     def __init__(self, system, options, integrator, given):
         super().__init__(system, options, integrator, given)
@@ -99,7 +100,8 @@ class Ali3p(Formulation):
         return parts | {"lam": rows[:, 5 * n : 5 * n + m] + rows[:, 5 * n + 2 * m : 5 * n + 3 * m]}
 
     def memory(self, work):
-        return [*(work[name] for name in ("a1", "a2", "sizes")), self.sizes]
+        own = [] if self.sizes is None else [self.sizes]
+        return [*(work[name] for name in ("a1", "a2", "sizes")), *own]
 
     def call(self, work, fn, method, steps, objectives):
         return self.kernels.simulate, (fn, work.pointer, self.system.m, method, steps, objectives, self.opts)

@@ -10,12 +10,12 @@ from kinegrad.kernels.products import LINEARISE
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
+from kinegrad.sensitivity.states import AllStates, Piece
 from kinegrad.sensitivity.sweeps import (
     at_start,
     failed,
     final_objectives,
-    pieces,
-    segment_of,
+    size_of_pieces,
     start_weights,
     tell_unsettled,
 )
@@ -34,12 +34,12 @@ class Direct(Method):
     name = "direct"
     history: bool = False
 
-    def run(self, motion: Motion, wanted: Wanted) -> Derivatives:
+    def run(self, states: AllStates, wanted: Wanted) -> Derivatives:
         course: list | None = [] if self.history else None
-        return Derivatives(direct(motion, wanted.ds, wanted.progress, course), course=course)
+        return Derivatives(direct(states, wanted.ds, wanted.progress, course), course=course)
 
     def load(self, motion: Motion, wanted: Wanted) -> None:
-        Sweep(motion, wanted.ds).over(0, 0)
+        Sweep(motion, wanted.ds).over(AllStates(motion).piece(0, 0))
 
 
 class Sweep:
@@ -58,30 +58,30 @@ class Sweep:
         self.state = motion.scheme.start_state(work, q, v, a)
         self.fn = work.functions(LINEARISE)
 
-    def over(self, first: int, last: int) -> None:
-        """Go on through the steps first to last - 1."""
+    def over(self, piece: Piece) -> None:
+        """Go on through some steps."""
         motion = self.motion
-        segment = segment_of(motion, first, last, self.final)
-        status, step = motion.scheme.direct(self.work, self.fn, segment, self.state, self.grad)
+        status, step = motion.scheme.direct(self.work, self.fn, piece.segment, self.state, self.grad)
         self.work.check_calls()
         if status != OK:
-            raise failed(motion, status, first + step)
+            raise failed(motion, status, piece.first + step)
 
     def so_far(self) -> np.ndarray:
         """The derivatives of the integrals up to here; NaN for objectives taken at the end."""
         return np.where(self.final[:, None], np.nan, self.grad)
 
 
-def direct(motion: Motion, ds: np.ndarray, progress, course: list | None = None) -> np.ndarray:
+def direct(states: AllStates, ds: np.ndarray, progress, course: list | None = None) -> np.ndarray:
     """(o, p) derivatives by the directions ds (ALI-3, MR-3); what they are on the way is added to `course`."""
-    sweep, steps = Sweep(motion, ds), len(motion.hs)
+    motion, steps = states.motion, states.steps
+    sweep = Sweep(motion, ds)
     if course is not None:
         course.append((motion.ts[0], 0.0 * sweep.so_far()))
-    for first, last in pieces(steps, progress, course):
-        sweep.over(first, last)
+    for piece in states.forwards(size_of_pieces(steps, progress, course)):
+        sweep.over(piece)
         if course is not None:
-            course.append((motion.ts[last], sweep.grad.copy() if last == steps else sweep.so_far()))
+            course.append((motion.ts[piece.last], sweep.grad.copy() if piece.last == steps else sweep.so_far()))
         if progress:
-            progress(last / steps)
+            progress(piece.last / steps)
     tell_unsettled(sweep.work, steps)
     return sweep.grad

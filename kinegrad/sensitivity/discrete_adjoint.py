@@ -10,12 +10,12 @@ from kinegrad.kernels.products import LINEARISE, PULLBACK
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
+from kinegrad.sensitivity.states import AllStates, Piece
 from kinegrad.sensitivity.sweeps import (
     at_start,
     failed,
     final_objectives,
-    pieces,
-    segment_of,
+    size_of_pieces,
     start_weights,
     tell_unsettled,
 )
@@ -34,13 +34,13 @@ class DiscreteAdjoint(Method):
     name = "discrete-adjoint"
     every_slot: bool = False
 
-    def run(self, motion: Motion, wanted: Wanted) -> Derivatives:
-        by_slot = adjoint(motion, self._slots(wanted), wanted.progress)
+    def run(self, states: AllStates, wanted: Wanted) -> Derivatives:
+        by_slot = adjoint(states, self._slots(wanted), wanted.progress)
         return Derivatives(wanted.s_rho.pull(by_slot), by_slot if self.every_slot else None)
 
     def load(self, motion: Motion, wanted: Wanted) -> None:
         sweep = Sweep(motion, self._slots(wanted))
-        sweep.back(0, 0)
+        sweep.back(AllStates(motion).piece(0, 0))
         sweep.at_start()
 
     def _slots(self, wanted: Wanted) -> np.ndarray | None:
@@ -56,14 +56,13 @@ class Sweep:
         self.state = motion.scheme.empty_state(len(self.final))
         self.fn = self.work.functions(LINEARISE, PULLBACK)
 
-    def back(self, first: int, last: int) -> None:
-        """Go back through the steps last - 1 to first."""
+    def back(self, piece: Piece) -> None:
+        """Go back through some steps."""
         motion = self.motion
-        segment = segment_of(motion, first, last, self.final)
-        status, step = motion.scheme.adjoint(self.work, self.fn, segment, self.state)
+        status, step = motion.scheme.adjoint(self.work, self.fn, piece.segment, self.state)
         self.work.check_calls()
         if status != OK:
-            raise failed(motion, status, first + step)
+            raise failed(motion, status, piece.first + step)
 
     def at_start(self) -> None:
         """Hand the adjoint of the state over to what the start depends on."""
@@ -72,13 +71,13 @@ class Sweep:
         begin.adjoint(*state, start_weights(self.motion, self.final))
 
 
-def adjoint(motion: Motion, wanted: np.ndarray | None, progress) -> np.ndarray:
+def adjoint(states: AllStates, wanted: np.ndarray | None, progress) -> np.ndarray:
     """(o, slots) derivatives by the wanted slots, or by all (ALI-4, MR-4)."""
-    sweep, steps = Sweep(motion, wanted), len(motion.hs)
-    for first, last in reversed(pieces(steps, progress)):
-        sweep.back(first, last)
+    sweep, steps = Sweep(states.motion, wanted), states.steps
+    for piece in states.backwards(size_of_pieces(steps, progress)):
+        sweep.back(piece)
         if progress:
-            progress(1.0 - first / steps)
+            progress(1.0 - piece.first / steps)
     sweep.at_start()
     tell_unsettled(sweep.work, steps)
     return sweep.work["psi_s"].copy()

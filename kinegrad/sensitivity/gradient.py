@@ -5,19 +5,20 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
 from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.expressions.maps import Jacobian
-from kinegrad.memory import require
+from kinegrad.memory import half_of_free, shown
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.method import Method, Wanted
 from kinegrad.sensitivity.methods import method_of
-from kinegrad.sensitivity.passages import times_without_meaning
 from kinegrad.sensitivity.result import Gradient
+from kinegrad.sensitivity.states import MODEST, AllStates, RunAgain
 from kinegrad.simulate import simulate, state_size, times_that_follow
 
 #: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
@@ -38,6 +39,7 @@ def gradient(
     tighten: bool = True,
     every_slot: bool = False,
     history: bool = False,
+    memory: float | None = None,
 ) -> Gradient:
     """Gradient of the objectives of `motion` by the parameters `wrt` (default: the model's design).
 
@@ -48,6 +50,10 @@ def gradient(
 
     The simulation is run again with Newton iterations to rounding, unless `motion` was made so or `tighten` is False:
     the derivative is that of the discrete scheme, and an unconverged step would show in its seventh digit.
+
+    `memory` [MB] limits what the states of that run may take.  Where they are more, the run is done again in pieces, with the
+    same digits, once more or as often as it takes (`Gradient.runs`).  By default the limit is 64 MB for a motion with an
+    output_step, and otherwise half of the memory that is free.
     """
     method = method_of(method, every_slot=every_slot, history=history)
     every_slot = method.every_slot
@@ -64,38 +70,58 @@ def gradient(
     names = system.parameters.independent if every_slot else labels
     check_held(system, names, times, motion.formulation, motion.integrator)
     clock = time.thread_time()
-    run = motion
-    wanted = min(TIGHT, motion.scheme.options["tolerance"])
-    loose = motion.scheme.iterates and motion.scheme.options["tolerance"] > wanted
-    if motion.stride > 1 or (tighten and loose) or not motion.scheme.complete:
-        require_memory(len(motion.hs), motion.scheme)
-        tight = {"tolerance": wanted, "max_iterations": max(ROUNDS, motion.formulation.max_iterations)}
-        tight = {name: value for name, value in tight.items() if name not in motion.scheme.unused}
-        formulation = motion.formulation.model_copy(update=tight)
-        run = simulate(
-            system,
-            formulation,
-            motion.integrator,
-            t_end=motion.t_end,
-            step=motion.step,
-            output_step=motion.step,
-            solver=system.solver,
-            s=motion.s,
-            guess=motion.q[0],
-            start=motion.start,
-        )
-    extra = 0.0 if run is not motion else motion.cpu_s
+    states = states_of(motion, tighten and method.exact, memory)
     s_rho = system.derivatives(labels)
-    found = method.run(run, Wanted(system, labels, progress))
+    found = method.run(states, Wanted(system, labels, progress))
+    run = states.result()
     check_finite(system, labels, found.matrix, found.by_slot)
-    no_meaning, slots = _without_meaning(run, labels, s_rho)
+    no_meaning, slots = _without_meaning(states, labels, s_rho)
+    extra = motion.cpu_s if states.motion is motion else 0.0
     return Gradient(
         method=method.name, values=dict(run.objectives), wrt=labels, matrix=found.matrix, motion=run,
         cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=found.by_slot,
         history_t=None if found.course is None else np.array([t for t, _ in found.course]),
         history=None if found.course is None else np.array([values for _, values in found.course]),
-        no_meaning=no_meaning, slots_without_meaning=slots if every_slot else None,
+        no_meaning=no_meaning, slots_without_meaning=slots if every_slot else None, runs=round(states.runs, 3),
     )  # fmt: skip
+
+
+def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
+    """The states that a gradient of `motion` goes through, run again where iterations did not go to rounding or states lack;
+    in pieces where they are more than `memory` MB."""
+    wanted = min(TIGHT, motion.scheme.options["tolerance"])
+    loose = tighten and motion.scheme.iterates and motion.scheme.options["tolerance"] > wanted
+    size = (len(motion.hs) + 1) * state_size(motion.scheme.row_size)
+    limit = None if memory is None else _limit(memory)
+    if not (motion.stride > 1 or loose or not motion.scheme.complete):
+        return AllStates(motion)
+    formulation = motion.formulation
+    if loose:
+        tight = {"tolerance": wanted, "max_iterations": max(ROUNDS, formulation.max_iterations)}
+        tight = {name: value for name, value in tight.items() if name not in motion.scheme.unused}
+        formulation = formulation.model_copy(update=tight)
+    if limit is None:
+        limit = MODEST if motion.stride > 1 else half_of_free()
+    if size > limit and motion.scheme.adaptive and memory is not None:
+        raise KinegradError(
+            f"memory is {memory:g} MB, and the states of the run take {shown(size)}: with error control ({motion.how[1]}) they "
+            "are all kept; leave memory out, or take 'rk4'."
+        )
+    if size > limit and not motion.scheme.adaptive:
+        return RunAgain(replace(motion, formulation=formulation), limit)
+    run = simulate(
+        motion.system, formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
+        output_step=motion.step, solver=motion.system.solver, s=motion.s, guess=motion.q[0], start=motion.start,
+    )  # fmt: skip
+    return AllStates(run, runs=1)
+
+
+def _limit(memory: float) -> float:
+    """Bytes from MB, checked."""
+    value = float(memory)
+    if not (np.isfinite(value) and value > 0.0):
+        raise KinegradError(f"memory is {value:g} MB; give a finite number of megabytes larger than zero.")
+    return 1e6 * value
 
 
 def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.ndarray | None) -> None:
@@ -110,16 +136,10 @@ def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.
             )
 
 
-def require_memory(steps: int, scheme) -> None:
-    """Raises when the memory does not hold all states of a run, which a gradient needs."""
-    what = f"A gradient needs every state of the run, and keeping {steps + 1} of them"
-    require((steps + 1) * state_size(scheme.row_size), what, "simulate a shorter time, or in larger steps")
-
-
-def _without_meaning(run: Motion, labels: Sequence[str], s_rho: Jacobian) -> tuple[dict[str, float], np.ndarray]:
+def _without_meaning(states: AllStates, labels: Sequence[str], s_rho: Jacobian) -> tuple[dict[str, float], np.ndarray]:
     """Parameters by which there is no derivative, with the time that tells why, and the same by slot (SEN-1), with warnings."""
-    times, slots, passed = times_without_meaning(run, s_rho)
-    if passed and run.formulation.type == "matrix-r":
+    times, slots, passed = states.passages(s_rho)
+    if passed and states.motion.formulation.type == "matrix-r":
         sentence = (
             f"The motion passes a singular position at t = {passed[0]:.6g} s, near which the independent coordinates of "
             "matrix-r keep half of their digits: its derivatives may be good to three digits only; use ali3p or index1."

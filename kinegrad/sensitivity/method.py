@@ -12,6 +12,7 @@ import numpy as np
 from kinegrad.coordinates.system import System
 from kinegrad.expressions.maps import Jacobian
 from kinegrad.motion import Motion
+from kinegrad.sensitivity.states import AllStates
 
 
 class Wanted(NamedTuple):
@@ -52,10 +53,12 @@ class Method(ABC):
     name: ClassVar[str]
     #: it gives the derivatives by every number of the model
     every_slot: ClassVar[bool] = False
+    #: it gives the derivative of the discrete scheme, which is that of steps that are solved to rounding
+    exact: ClassVar[bool] = True
 
     @abstractmethod
-    def run(self, motion: Motion, wanted: Wanted) -> Derivatives:
-        """The derivatives, along the steps that the motion did."""
+    def run(self, states: AllStates, wanted: Wanted) -> Derivatives:
+        """The derivatives, along the steps that a run did."""
 
     @abstractmethod
     def load(self, motion: Motion, wanted: Wanted) -> None:

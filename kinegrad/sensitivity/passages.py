@@ -14,20 +14,20 @@ from kinegrad.kinematics.singular import Measure
 from kinegrad.motion import Motion
 
 NEAR = 0.1  # of the largest: below this, and a fifth of what it was at the start, a position is looked at
-MOST_SAMPLES = 400
+FEWEST_SAMPLES, MOST_SAMPLES = 4, 400
 HELD = 1e-7  # of the row's own derivatives: what a number may change of the lost direction
 
 
 class Passages:
-    """The singular positions of a motion: times, and the combinations of rows that vanish there."""
+    """The singular positions of a motion, or of a part of it that has so many samples at most: times, and the combinations of
+    rows that vanish there."""
 
-    def __init__(self, motion: Motion, work):
-        self.motion, self.work = motion, work
+    def __init__(self, motion: Motion, work, measure: Measure, samples: int):
+        self.motion, self.work, self.measure, self.samples = motion, work, measure, samples
         self.found: list[tuple[float, int, np.ndarray]] = []
-        self.measure = Measure(motion.system, work, self._state(0))
-        if not self.measure.known or len(motion.t) < 3:
+        if not measure.known or len(motion.t) < 3:
             return
-        self.near = min(NEAR, self.measure.near)
+        self.near = min(NEAR, measure.near)
         candidates = self._candidates()
         near = [i for i, k in enumerate(candidates) if self._lost(int(k))[0] < self.near]
         for group in np.split(near, 1 + np.flatnonzero(np.diff(near) > 1)) if near else ():
@@ -56,7 +56,7 @@ class Passages:
         if told is not None:
             return told
         turned = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(motion.q, axis=0)).max(axis=1))])
-        count = int(min(MOST_SAMPLES, len(motion.t), 2 + turned[-1] / 0.02))
+        count = int(min(self.samples, len(motion.t), 2 + turned[-1] / 0.02))
         return np.unique(np.searchsorted(turned, np.linspace(0.0, turned[-1], count)).clip(0, len(motion.t) - 1))
 
     def changes(self) -> list[tuple[float, np.ndarray, float]]:
@@ -78,16 +78,33 @@ class Passages:
         return out
 
 
-def times_without_meaning(motion: Motion, s_rho: Jacobian) -> tuple[np.ndarray, np.ndarray, list[float]]:
-    """Times of the first position that the motion would not pass with other values, NaN where there is none: for the p columns
-    of `s_rho` (slots, p), and for each slot (SEN-1); and the times of all singular positions."""
-    slots, parameters = np.full(len(motion.s), np.nan), np.full(s_rho.shape[1], np.nan)
-    told = motion.scheme.singular_states(motion)
-    if motion.system.m == 0 or (told is not None and not len(told)):
-        return parameters, slots, []
-    passages = Passages(motion, motion.system.workspace(s=motion.s))
-    largest = s_rho.largest() if passages.found else None
-    for t, change, rounding in passages.changes():
-        slots[np.isnan(slots) & (np.abs(change) > rounding)] = t
-        parameters[np.isnan(parameters) & (np.abs(s_rho.pull(change)) > rounding * largest)] = t
-    return parameters, slots, [t for t, *_ in passages.found]
+class Watch:
+    """Singular positions of a motion that is looked at in parts, each with one state more at both ends."""
+
+    def __init__(self, motion: Motion):
+        self.system, self.s = motion.system, motion.s
+        self.begin = motion.t[0], motion.q[0].copy(), motion.qd[0].copy()
+        self.work = None
+        self.changes: list[tuple[float, np.ndarray, float]] = []
+
+    def look(self, motion: Motion, part: float = 1.0) -> None:
+        """Look at a part of the whole."""
+        told = motion.scheme.singular_states(motion)
+        if self.system.m == 0 or (told is not None and not len(told)):
+            return
+        if self.work is None:
+            self.work = self.system.workspace(s=self.s)
+            self.measure = Measure(self.system, self.work, self.begin)
+        samples = max(FEWEST_SAMPLES, int(np.ceil(part * MOST_SAMPLES)))
+        self.changes += Passages(motion, self.work, self.measure, samples).changes()
+
+    def told(self, s_rho: Jacobian) -> tuple[np.ndarray, np.ndarray, list[float]]:
+        """Times of the first position that the motion would not pass with other values, NaN where there is none: for the p
+        columns of `s_rho` (slots, p), and for each slot (SEN-1); and the times of all singular positions."""
+        slots, parameters = np.full(len(self.s), np.nan), np.full(s_rho.shape[1], np.nan)
+        changes = sorted(self.changes, key=lambda change: change[0])
+        largest = s_rho.largest() if changes else None
+        for t, change, rounding in changes:
+            slots[np.isnan(slots) & (np.abs(change) > rounding)] = t
+            parameters[np.isnan(parameters) & (np.abs(s_rho.pull(change)) > rounding * largest)] = t
+        return parameters, slots, [t for t, *_ in changes]

@@ -38,6 +38,8 @@ class Gradient:
     no_meaning : dict parameter -> time
         Parameters with other values of which the mechanism would not pass a singular position that it passes at this time:
         there is no derivative by them.
+    runs : float
+        How often the simulation was done again for it.
     history : (k, objectives, parameters) array or None
         With `history`: the gradient of the integrals up to these times; NaN for objectives taken at the end.
     """
@@ -54,6 +56,7 @@ class Gradient:
     history: np.ndarray | None = None
     no_meaning: dict = field(default_factory=dict)
     slots_without_meaning: np.ndarray | None = None
+    runs: float = 0.0
 
     def __getitem__(self, key: tuple[str, str]) -> float:
         objective, parameter = key

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 
 from kinegrad.errors import DerivativeWarning, KinegradError
-from kinegrad.kernels.formulations.arguments import Segment
 from kinegrad.kernels.products import TIME, UNSETTLED
 from kinegrad.kinematics.start import StartDerivatives
 from kinegrad.motion import Motion
@@ -37,15 +36,6 @@ def at_start(motion: Motion, work) -> StartDerivatives:
     return motion.start.derivatives(motion.system, work, motion.scheme.compliance)
 
 
-def segment_of(motion: Motion, first: int, last: int, final: np.ndarray) -> Segment:
-    """The steps first to last - 1 of a motion."""
-    after = float(motion.hs[last]) if last < len(motion.hs) else 0.0
-    states = slice(first, last + 1)
-    return Segment(
-        motion.ts[states], motion.hs[first:last], after, final, motion.traj[states], motion.flags[first:last]
-    )
-
-
 def failed(motion: Motion, status: int, step: int) -> KinegradError:
     """What to raise when a sweep ends with a status other than OK at a step."""
     return KinegradError("Gradient: " + explanation(status, motion.ts[step], motion.step, motion.formulation))
@@ -63,9 +53,8 @@ def tell_unsettled(work, steps: int) -> None:
         )
 
 
-def pieces(steps: int, progress, course=None) -> list[tuple[int, int]]:
-    """Ranges of steps in which a sweep is done: one, or many when its progress or its course is asked for."""
-    size = steps if progress is None or steps <= 2000 else -(-steps // SEGMENTS)
+def size_of_pieces(steps: int, progress, course=None) -> int:
+    """Steps that a sweep does at once: all, or some when its progress or its course is asked for."""
     if course is not None:
-        size = -(-steps // MOMENTS)
-    return [(first, min(first + size, steps)) for first in range(0, steps, size)]
+        return max(1, -(-steps // MOMENTS))
+    return steps if progress is None or steps <= 2000 else -(-steps // SEGMENTS)
