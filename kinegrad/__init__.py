@@ -41,6 +41,7 @@ _PUBLIC = {
     "Gradient": "sensitivity.result",
     "Direct": "sensitivity.direct",
     "DiscreteAdjoint": "sensitivity.discrete_adjoint",
+    "ContinuousAdjoint": "sensitivity.continuous_adjoint",
     "GradientCheck": "sensitivity.differences",
     # rest, and motions that are given
     **dict.fromkeys(("assemble", "Assembly"), "statics.assembly"),

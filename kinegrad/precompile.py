@@ -116,6 +116,8 @@ DIFFERENTIATED = (
     ("ali3p", "newmark"), ("matrix-r", "newmark"), ("matrix-r", "rk4"), ("index1", "newmark"), ("recursive", "rk4"),
 )  # fmt: skip
 
+EXACT = [name for name, method in METHODS.items() if method.exact]
+
 FEATURES: dict[str, Callable[[], None]] = {
     **{f"{f} with {i}": _simulation(f, i) for f, i in SIMULATED},
     "motion by drivers": _motion_by_drivers,
@@ -123,7 +125,8 @@ FEATURES: dict[str, Callable[[], None]] = {
     "reference-point coordinates": _other_set("reference-point"),
     "natural coordinates": _other_set("natural"),
     "functions as laws": _functions,
-    **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in METHODS for f, i in DIFFERENTIATED},
+    **{f"{method} gradient of {f} with {i}": _gradient(f, i, method) for method in EXACT for f, i in DIFFERENTIATED},
+    "continuous-adjoint gradient": _gradient("index1", "rk4", "continuous-adjoint"),
 }
 """Each feature by name, with a function that uses all its compiled entries on a tiny input."""
 

@@ -24,7 +24,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="direct (default) or discrete-adjoint, also called adjoint (default with --all).",
+        help="direct (default), discrete-adjoint, also called adjoint (default with --all), or continuous-adjoint.",
     ),
 ]
 Wrt = Annotated[
@@ -38,6 +38,12 @@ All = Annotated[bool, typer.Option("--all", help="Differentiate by every number 
 GradientPlot = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE.png", help="Draw relative sensitivities and the gradient by time."),
+]
+AdjointStep = Annotated[
+    float | None,
+    typer.Option(
+        "--adjoint-step", metavar="H", help="Time step of the continuous adjoint [s]; that of the run by default."
+    ),
 ]
 Memory = Annotated[
     float | None,
@@ -59,6 +65,7 @@ def gradient(
     objective: Objectives = [],  # noqa: B006
     all_: All = False,
     check: Check = False,
+    adjoint_step: AdjointStep = None,
     coordinates: o.Coordinates = None,
     formulation: o.Formulation = None,
     integrator: o.Integrator = None,
@@ -92,7 +99,7 @@ def gradient(
     from kinegrad.sensitivity.method import Wanted
     from kinegrad.sensitivity.methods import method_of
 
-    chosen = _method(method, all_, wrt, check)
+    chosen = _method(method, all_, wrt, check, adjoint_step)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut, coordinates)
     choices = Choices(
         coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty, from_, from_time,
@@ -112,6 +119,8 @@ def gradient(
         motion = job.simulate(progress)
     replace(job, plot=None).write_data(motion)  # the figure is that of the gradient
     by = method_of(chosen, every_slot=all_, history=chosen == "direct" and job.plot is not None)
+    if adjoint_step is not None:
+        by = replace(by, step=adjoint_step)
     by.load(motion, Wanted(system, labels))  # before the clock starts
     with Progress("Gradient") as progress:
         result = differentiate(motion, wrt=labels, method=by, progress=progress, memory=memory)
@@ -156,14 +165,21 @@ def _finite(derivatives: dict[str, dict[str, float]]) -> dict[str, dict[str, flo
     return {name: {k: None if x != x else x for k, x in row.items()} for name, row in derivatives.items()}
 
 
-def _method(method: str | None, all_: bool, wrt: Sequence[str], check: bool) -> str:
+def _method(method: str | None, all_: bool, wrt: Sequence[str], check: bool, adjoint_step: float | None) -> str:
     """The method, after options that contradict each other are refused."""
     from kinegrad.sensitivity.methods import ALSO, METHODS
 
     method = ALSO.get(method, method)
     if method is not None and method not in METHODS:
-        raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(METHODS)}.")
-    if all_ and method not in (None, "discrete-adjoint"):
+        raise KinegradError(f"--method is {method!r}, which is not available; use {', '.join(METHODS)}.")
+    if adjoint_step is not None and method != "continuous-adjoint":
+        raise KinegradError("--adjoint-step goes with --method continuous-adjoint; leave it out, or name that method.")
+    if check and method == "continuous-adjoint":
+        raise KinegradError(
+            "--check does not go with --method continuous-adjoint, which is off differences by the error of the steps; check "
+            "--method discrete-adjoint and compare the two at smaller steps."
+        )
+    if all_ and method == "direct":
         raise KinegradError(f"--all does not go with --method {method}; use --method discrete-adjoint.")
     if all_ and wrt:
         raise KinegradError("--all and --wrt contradict each other; leave one of them out.")

@@ -127,26 +127,36 @@ def by_differences(
     """
     columns, noise = [], []
     for j, k in enumerate(system.parameters.positions(labels)):
-        scale = abs(system.rho[k]) or 1.0
-        sizes = scale * LARGEST / FACTOR ** np.arange(SIZES)
-        ends = []
-        for i, h in enumerate(sizes):
-            ends.append([_objectives(system, objectives, k, system.rho[k] + side * h) for side in (1.0, -1.0)])
-            if progress is not None:
-                progress((j + (i + 1) / SIZES) / len(labels))
-        psi = np.array(ends)  # (sizes, sides, objectives)
-        quotients = (psi[:, 0] - psi[:, 1]) / (2.0 * sizes[:, None])
-        best, smallest = _extrapolated(quotients)
-        columns.append(best)
-        noise.append(SURE * _noise(sizes, psi) / sizes[smallest])
+        along = np.zeros(len(system.rho))
+        along[k] = abs(system.rho[k]) or 1.0
+        best, off = scanned(
+            system, along, objectives, lambda part, j=j: progress and progress((j + part) / len(labels))
+        )
+        columns.append(best / along[k])
+        noise.append(off / along[k])
     shape = len(labels), len(system.objectives)
     return Differences(np.array(columns).reshape(shape).T, np.array(noise).reshape(shape).T)
 
 
-def _objectives(system: System, objectives: Callable[[np.ndarray], np.ndarray], k: int, value: float) -> np.ndarray:
-    """All objectives with parameter k at `value`; nan if it is too far: the model cannot be assembled or stops."""
-    rho = system.rho.copy()
-    rho[k] = value
+def scanned(
+    system: System,
+    along: np.ndarray,
+    objectives: Callable[[np.ndarray], np.ndarray],
+    progress: Callable[[float], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(objectives,) derivatives along a direction of the independent parameters, by differences of six sizes, and noise."""
+    sizes, ends = LARGEST / FACTOR ** np.arange(SIZES), []
+    for i, h in enumerate(sizes):
+        ends.append([_objectives(system, objectives, system.rho + side * h * along) for side in (1.0, -1.0)])
+        if progress is not None:
+            progress((i + 1) / SIZES)
+    psi = np.array(ends)  # (sizes, sides, objectives)
+    best, smallest = _extrapolated((psi[:, 0] - psi[:, 1]) / (2.0 * sizes[:, None]))
+    return best, SURE * _noise(sizes, psi) / sizes[smallest]
+
+
+def _objectives(system: System, objectives: Callable[[np.ndarray], np.ndarray], rho: np.ndarray) -> np.ndarray:
+    """All objectives with parameters rho; nan if these are too far: the model cannot be assembled or stops."""
     try:
         return objectives(rho)
     except KinegradError:

@@ -48,6 +48,8 @@ def gradient(
     the derivatives by every number of the model (`Gradient.by_number`), and how the gradient of integrals grows in time
     (`Gradient.history`).
 
+    A motion by drivers (`kinegrad.drive`) is differentiated at each instant, by "direct" or "adjoint".
+
     The simulation is run again with Newton iterations to rounding, unless `motion` was made so or `tighten` is False:
     the derivative is that of the discrete scheme, and an unconverged step would show in its seventh digit.
 
@@ -58,9 +60,14 @@ def gradient(
     method = method_of(method, every_slot=every_slot, history=history)
     every_slot = method.every_slot
     if motion.formulation is None:
-        raise KinegradError(
-            "A motion that was given, driven or converted cannot be differentiated; simulate the model."
-        )
+        by_drivers = getattr(motion.scheme, "gradient", None)
+        if by_drivers is None:
+            raise KinegradError(
+                "A motion that was given, loaded or converted cannot be differentiated; simulate the model, or drive it."
+            )
+        if memory is not None:
+            raise KinegradError("memory does not go with a motion by drivers, which has no states to find again.")
+        return by_drivers(motion, wrt=wrt, method=method, progress=progress)
     system = motion.system
     labels = labels_of(system, wrt, every_slot)
     if not system.objectives:

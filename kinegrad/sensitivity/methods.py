@@ -6,11 +6,12 @@ from collections.abc import Collection
 from dataclasses import fields, replace
 
 from kinegrad.errors import KinegradError
+from kinegrad.sensitivity.continuous_adjoint import ContinuousAdjoint
 from kinegrad.sensitivity.direct import Direct
 from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
 from kinegrad.sensitivity.method import Method
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (Direct, DiscreteAdjoint)}
+METHODS: dict[str, type[Method]] = {method.name: method for method in (Direct, DiscreteAdjoint, ContinuousAdjoint)}
 #: other names of methods, accepted wherever a method is named
 ALSO = {"adjoint": DiscreteAdjoint.name}
 

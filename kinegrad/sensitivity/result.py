@@ -119,6 +119,11 @@ class Gradient:
         """
         from kinegrad.sensitivity.differences import check
 
+        if self.method == "continuous-adjoint":
+            raise KinegradError(
+                "A continuous adjoint is off differences by the error of the steps; check the discrete adjoint, and compare "
+                "the two at smaller steps."
+            )
         return check(self, progress)
 
     def objectives_with(self, rho: np.ndarray) -> np.ndarray:

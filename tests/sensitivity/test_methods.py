@@ -27,7 +27,7 @@ def test_objects_and_names_are_the_same(motion):
         assert by_name.method == by_object.method == named == made.name
         assert np.array_equal(by_name.matrix, by_object.matrix)
     assert kg.gradient(motion, method="adjoint").method == "discrete-adjoint"
-    assert list(METHODS) == ["direct", "discrete-adjoint"] and set(ALSO.values()) <= set(METHODS)
+    assert list(METHODS) == ["direct", "discrete-adjoint", "continuous-adjoint"] and set(ALSO.values()) <= set(METHODS)
 
 
 def test_options_of_objects_are_those_given_beside_names(motion):
@@ -71,7 +71,7 @@ def test_loading_changes_nothing(key):
     """Code may be asked for at any time: no step is taken, and the motion stays as it is."""
     motion = kg.simulate(system(SWING), *key, t_end=0.05, step=0.01)
     before = motion.traj.copy()
-    for method in (kg.Direct(), kg.DiscreteAdjoint(), kg.DiscreteAdjoint(every_slot=True)):
+    for method in (kg.Direct(), kg.DiscreteAdjoint(), kg.DiscreteAdjoint(every_slot=True), kg.ContinuousAdjoint()):
         expected = kg.gradient(motion, method=method, tighten=False).matrix
         method.load(motion, Wanted(motion.system, motion.system.model.design))
         assert np.array_equal(kg.gradient(motion, method=method, tighten=False).matrix, expected)
