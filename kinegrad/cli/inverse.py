@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kinegrad.cli import options as o
 from kinegrad.cli.contract import Report
+from kinegrad.cli.kinematics import DrivenCheck, DrivenGradient, DrivenMethod, DrivenWrt
 
 
 def inverse(
@@ -17,10 +18,15 @@ def inverse(
     body_point: o.BodyPoint = None,
     cut: o.Cut = [],  # noqa: B006
     plot: o.Plot = None,
+    gradient: DrivenGradient = False,
+    wrt: DrivenWrt = [],  # noqa: B006
+    method: DrivenMethod = "direct",
+    check: DrivenCheck = False,
     json: o.Json = False,
 ) -> Report:
     """Move a model by its drivers, and tell the forces these have to give, and all reactions."""
-    from kinegrad.cli.kinematics import show_motion, summary
+    from kinegrad.cli.gradient import _names
+    from kinegrad.cli.kinematics import add_gradient, show_gradient, show_motion, summary
     from kinegrad.cli.progress import Progress
     from kinegrad.cli.rest import driven_job
     from kinegrad.cli.run import reactions_data, show_reactions
@@ -38,6 +44,11 @@ def inverse(
         "powers": {name: x.tolist() for name, x in found.powers.items()},
         **reactions_data(found.reactions, -1),
     }
+    good = True
+    if gradient or wrt or check:
+        if found.motion.system.objectives:
+            good = add_gradient(data, found.motion, wrt, method, check)
+        data["forces_gradient"] = _by_parameters(found.sensitivity(_names(wrt) or None))
 
     def show(console):
         from rich.table import Table
@@ -49,6 +60,18 @@ def inverse(
             table.add_row(Text(name), f"{x.min():.6g}", f"{x.max():.6g}", f"{abs(found.powers[name]).max():.6g}")
         console.print(table)
         show_reactions(console, data)
+        show_gradient(console, data)
+        if "forces_gradient" in data:
+            table = Table("driver", "by", "least", "largest", title="Derivatives of the forces of drivers")
+            for name, row in data["forces_gradient"].items():
+                for label, x in row.items():
+                    table.add_row(Text(name), Text(label), f"{min(x):.6g}", f"{max(x):.6g}")
+            console.print(table)
         job.show_files(console)
 
-    return Report(data, show)
+    return Report(data, show, good)
+
+
+def _by_parameters(found) -> dict[str, dict[str, list[float]]]:
+    """{driver: {parameter: derivatives of its force at all times}}."""
+    return {name: {label: x[:, k].tolist() for k, label in enumerate(found.wrt)} for name, x in found.forces.items()}

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from kinegrad.cli import options as o
 from kinegrad.cli.contract import Report
+from kinegrad.errors import KinegradError
 
 if TYPE_CHECKING:
     from kinegrad.motion import Motion
 
+DrivenGradient = Annotated[bool, typer.Option("--gradient", help="Differentiate the objectives by parameters.")]
+DrivenWrt = Annotated[
+    list[str],
+    typer.Option("--wrt", metavar="A,B", help="Parameters of the gradient; the design of the file by default."),
+]
+DrivenMethod = Annotated[str, typer.Option("--method", metavar="NAME", help="Of the gradient: direct or adjoint.")]
+DrivenCheck = Annotated[
+    bool, typer.Option("--check", help="Compare the gradient with differences; exit code 1 if they disagree.")
+]
 MOST_PLACES = 3  # singular positions that are shown
 
 
@@ -26,6 +38,10 @@ def kinematics(
     out: o.Out = None,
     plot: o.Plot = None,
     html: o.Html = None,
+    gradient: DrivenGradient = False,
+    wrt: DrivenWrt = [],  # noqa: B006
+    method: DrivenMethod = "direct",
+    check: DrivenCheck = False,
     json: o.Json = False,
 ) -> Report:
     """Move a model through time by its drivers, which must leave no freedom.
@@ -44,12 +60,42 @@ def kinematics(
         motion = job.drive(progress)
     job.write(motion)
     data = summary(motion)
+    good = add_gradient(data, motion, wrt, method, check) if gradient or wrt or check else True
 
     def show(console):
         show_motion(console, data, description)
+        show_gradient(console, data)
         job.show_files(console)
 
-    return Report(data, show)
+    return Report(data, show, good)
+
+
+def add_gradient(data: dict, motion: Motion, wrt: list[str], method: str, check: bool) -> bool:
+    """Puts the gradient of the objectives of a motion by drivers into `data`, and whether differences agree with it."""
+    from kinegrad.cli.gradient import _by_name, _names, add_check
+    from kinegrad.sensitivity.gradient import gradient as differentiate
+    from kinegrad.sensitivity.methods import ALSO, METHODS
+    from kinegrad.statics.kinematic_gradient import NAMES
+
+    if method not in METHODS and method not in ALSO:
+        raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(NAMES.values())}.")
+    names = _names(wrt) or list(motion.system.model.design)
+    result = differentiate(motion, wrt=names, method=method)
+    data["gradient"] = _by_name(motion.system, names, result.values, result.matrix)
+    data |= {"method": result.method, "cpu_s": result.cpu_s, "simulation_cpu_s": result.simulation_cpu_s}
+    return add_check(data, result, names) if check else True
+
+
+def show_gradient(console, data: dict) -> None:
+    """The gradient in `data`, if there is one, and what differences say of it."""
+    from kinegrad.cli.gradient import _rows, show_check
+    from kinegrad.cli.tables import show_columns
+
+    if "gradient" in data:
+        objectives = list(data["objectives"])
+        texts = [(label, [f"{x:.10g}" for x in values]) for label, values in _rows(data["gradient"], objectives)]
+        show_columns(console, "by", objectives, texts, f"Gradient ({data['method']})")
+        show_check(console, data, "motions by drivers")
 
 
 def summary(motion: Motion) -> dict:

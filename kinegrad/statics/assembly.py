@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from kinegrad.kinematics.start import start
 from kinegrad.motion import MarkerMotion, markers_of
 from kinegrad.quiet import without_warnings
 from kinegrad.starts import Assembled, near_position
+
+if TYPE_CHECKING:
+    from kinegrad.sensitivity.result import Gradient
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,6 +31,10 @@ class Assembly:
         Of the position problem.
     residual : float
         Largest violation of a constraint row.
+    lam : (m,) array
+        Multipliers of the constraint rows.
+    objectives : dict of name to value
+        The integrand, or the final value, at the start.
     """
 
     system: System
@@ -35,6 +44,8 @@ class Assembly:
     qdd: np.ndarray
     iterations: int
     residual: float
+    lam: np.ndarray
+    objectives: dict[str, float]
 
     def __repr__(self) -> str:
         return f"<Assembly of {self.system.model.title or 'a model'!r}: found in {self.iterations} iterations>"
@@ -47,6 +58,14 @@ class Assembly:
     def as_start(self, system: System):
         """The start of a motion of `system`, looked for near this position."""
         return Assembled(), near_position(self, system)
+
+    def gradient(
+        self, *, wrt: Sequence[str] | None = None, method: str = "direct", every_slot: bool = False
+    ) -> Gradient:
+        """Gradient of the objectives here by the parameters `wrt` (default: the model's design), "direct" or "adjoint"."""
+        from kinegrad.statics.kinematic_gradient import assembly_gradient
+
+        return assembly_gradient(self, wrt=wrt, method=method, every_slot=every_slot)
 
     def markers(self) -> dict[str, MarkerMotion]:
         """All markers, each quantity a vector of three."""
@@ -79,7 +98,10 @@ def assemble(system: System, *, s: np.ndarray | None = None, guess: np.ndarray |
     work = system.workspace(s=s)
     iterations = start(system, work, guess=guess)
     work.call(EVALUATE)
+    residual = float(np.abs(work["Phi"][: system.m]).max(initial=0.0))
+    work.call(OBSERVE)
     return Assembly(
         system=system, s=work["s"].copy(), q=work["q"].copy(), qd=work["v"].copy(), qdd=work["a"].copy(),
-        iterations=iterations, residual=float(np.abs(work["Phi"][: system.m]).max(initial=0.0)),
+        iterations=iterations, residual=residual, lam=work["lam"][: system.m].copy(),
+        objectives=dict(zip(system.objectives, work["g"].tolist(), strict=True)),
     )  # fmt: skip

@@ -78,7 +78,7 @@ def drive(
         loop = Loop(driven, work, driven.fn, EvenTimes(step, len(hs), t_end), hs, objectives, interrupts)
         run, done = (loop.every_step(row, progress), None) if stride == 1 else loop.some_steps(row, stride, progress)
     motion = Motion(
-        system=system, formulation=None, integrator=None, scheme=GivenStates(system), t=run.t, traj=run.traj, ts=run.ts,
+        system=system, formulation=None, integrator=None, scheme=DrivenStates(system), t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
         objectives=dict(zip(system.objectives, psi.tolist(), strict=True)), s=work["s"].copy(), step=step, t_end=t_end,
         work=done,
@@ -106,6 +106,16 @@ def _require_memory(system: System, steps: int, stride: int) -> None:
     kept = steps / stride + 2.0
     size = 8.0 * (kept * (2 * (3 * system.n + system.m) + KEPT) + steps * (PASSED + len(system.objectives)))
     require(size, f"Moving through {steps} steps", "take larger steps, or keep fewer states by a larger output_step")
+
+
+class DrivenStates(GivenStates):
+    """States that drivers prescribe."""
+
+    def gradient(self, motion: Motion, **options):
+        """What `kinegrad.gradient` gives of such a motion."""
+        from kinegrad.statics.kinematic_gradient import driven_gradient
+
+        return driven_gradient(motion, **options)
 
 
 class Driven(GivenStates):

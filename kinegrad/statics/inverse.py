@@ -48,6 +48,12 @@ class Inverse:
     def residual(self) -> float:
         return float(self.reactions.residual.max(initial=0.0))
 
+    def gradient(self, wrt: Sequence[str] | None = None, method="direct"):
+        """Gradient of the objectives of the motion by drivers, as `kinegrad.gradient` gives it."""
+        from kinegrad.sensitivity.gradient import gradient
+
+        return gradient(self.motion, wrt=wrt, method=method)
+
     def sensitivity(self, wrt: Sequence[str] | None = None):
         """Derivatives of a motion by drivers and of their forces by parameters; see `kinegrad.statics.instants`."""
         from kinegrad.statics.instants import sensitivity

@@ -1,0 +1,147 @@
+"""Derivatives of objectives of a driven motion, and of those at an assembly, direct and adjoint (DRV-9, DRV-10)."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kinegrad.errors import DerivativeWarning, KinegradError
+from kinegrad.kinematics.start import StartDerivatives
+from kinegrad.motion import Motion
+from kinegrad.quiet import without_warnings
+from kinegrad.sensitivity.direct import Direct
+from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
+from kinegrad.sensitivity.gradient import check_finite, labels_of
+from kinegrad.sensitivity.method import Method
+from kinegrad.sensitivity.methods import method_of
+from kinegrad.sensitivity.result import Gradient, slots_with
+from kinegrad.statics.assembly import Assembly, assemble
+from kinegrad.statics.drive import drive
+from kinegrad.statics.instants import Instants, put_state
+
+#: what methods are called where nothing is discrete
+NAMES = {Direct: "direct", DiscreteAdjoint: "adjoint"}
+
+
+class DrivenGradient(Gradient):
+    """Derivatives of objectives of a motion by drivers."""
+
+    def objectives_with(self, rho: np.ndarray) -> np.ndarray:
+        """The objectives of the motion that the drivers prescribe with other values of the independent parameters."""
+        motion = self.motion
+        again = drive(
+            motion.system.with_parameters(rho), t_end=motion.t_end, step=motion.step,
+            output_step=len(motion.hs) * motion.step, s=slots_with(motion, rho),
+        )  # fmt: skip
+        return np.array(list(again.objectives.values()), float)
+
+
+class AssemblyGradient(Gradient):
+    """Derivatives of objectives at an assembly."""
+
+    def objectives_with(self, rho: np.ndarray) -> np.ndarray:
+        """The objectives at the assembly with other values of the independent parameters."""
+        found = self.motion
+        again = assemble(found.system.with_parameters(rho), s=slots_with(found, rho), guess=found.q)
+        return np.array(list(again.objectives.values()), float)
+
+
+@without_warnings
+def driven_gradient(
+    motion: Motion,
+    *,
+    wrt: Sequence[str] | None = None,
+    method: Method | str = "direct",
+    progress: Callable[[float], None] | None = None,
+    every_slot: bool = False,
+) -> Gradient:
+    """Gradient of the objectives of a motion by drivers: exact at each instant, and so for their sums.
+
+    Methods are "direct" and "adjoint", or their objects; with `every_slot` the adjoint gives the derivatives by every number
+    of the model too.
+    """
+    system, clock = motion.system, time.thread_time()
+    name, labels, every_slot = _chosen(system, "a motion by drivers", wrt, method, every_slot)
+    if motion.stride > 1:
+        raise KinegradError(
+            "The motion by drivers was kept with an output_step, and its objectives are sums over all instants; drive it "
+            "without one."
+        )
+    for place in motion.extra["singular"][:1]:
+        warnings.warn(
+            f"The motion passes a singular position at t = {place['t']:.6g} s: derivatives by numbers with other values of "
+            "which it would not pass there mean nothing.",
+            DerivativeWarning,
+            stacklevel=5,
+        )
+    s_rho = system.derivatives(labels)
+    ds = system.directions(labels) if name == "direct" else None
+    at = Instants(motion, ds, None if every_slot else s_rho.moved())
+    matrix = np.zeros((len(system.objectives), len(labels)))
+    for i, weights in enumerate(_weights(motion)):
+        at.go(i)
+        if name == "direct":
+            matrix += weights[:, None] * at.direct()
+        else:
+            at.adjoint(weights)
+        if progress and i % 64 == 0:
+            progress((i + 1) / len(motion.t))
+    by_slot = at.work["psi_s"].copy() if name == "adjoint" else None
+    if by_slot is not None:
+        matrix = s_rho.pull(by_slot)
+    check_finite(system, labels, matrix, None)
+    return DrivenGradient(
+        method=name, values=dict(motion.objectives), wrt=labels, matrix=matrix, motion=motion,
+        cpu_s=time.thread_time() - clock + motion.cpu_s, simulation_cpu_s=motion.cpu_s,
+        by_slot=by_slot if every_slot else None,
+    )  # fmt: skip
+
+
+@without_warnings
+def assembly_gradient(
+    found: Assembly, *, wrt: Sequence[str] | None = None, method: Method | str = "direct", every_slot: bool = False
+) -> Gradient:
+    """Gradient of the objectives at an assembly (their integrand, or final value, there) by parameters."""
+    system, clock = found.system, time.thread_time()
+    name, labels, every_slot = _chosen(system, "an assembly", wrt, method, every_slot)
+    s_rho = system.derivatives(labels)
+    ds = system.directions(labels) if name == "direct" else None
+    work = system.workspace(s=found.s, ds=ds, wanted=None if every_slot else s_rho.moved())
+    put_state(work, 0.0, found.q, found.qd, found.qdd, found.lam)
+    start, count = StartDerivatives(system, work), len(system.objectives)
+    if name == "direct":
+        q, v, a = start.direct()
+        matrix, by_slot = work["g_q"] @ q + work["g_v"] @ v + work["g_a"] @ a + work["g_s"], None
+    else:
+        state = (np.zeros((system.n, count)) for _ in range(3))
+        start.adjoint(*state, np.zeros((3, system.m + len(system.freedoms), count)), np.ones(count))
+        by_slot = work["psi_s"].copy()
+        matrix = s_rho.pull(by_slot)
+    check_finite(system, labels, matrix, None)
+    return AssemblyGradient(
+        method=name, values=dict(found.objectives), wrt=labels, matrix=matrix, motion=found,
+        cpu_s=time.thread_time() - clock, simulation_cpu_s=0.0, by_slot=by_slot if every_slot else None,
+    )  # fmt: skip
+
+
+def _chosen(system, where: str, wrt, method, every_slot: bool) -> tuple[str, tuple[str, ...], bool]:
+    """The name of the method, the labels of the parameters, and whether every slot is wanted; refuses what does not go."""
+    chosen = method_of(method, f"method of {where}", NAMES.values(), every_slot=every_slot)
+    if type(chosen) not in NAMES or getattr(chosen, "history", False):
+        raise KinegradError(f"{chosen!r} does not go with {where}; choose from {', '.join(NAMES.values())}.")
+    if not system.objectives:
+        raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
+    return NAMES[type(chosen)], labels_of(system, wrt, chosen.every_slot), chosen.every_slot
+
+
+def _weights(motion: Motion) -> np.ndarray:
+    """(k, o) weights of the instants in the objectives: by the trapezoidal rule, or 1 at the end."""
+    hs = np.asarray(motion.hs, float)
+    integral = 0.5 * (np.append(hs, 0.0) + np.insert(hs, 0, 0.0))
+    final = np.array([kind == "final" for kind in motion.system.objectives.values()], bool)
+    last = np.zeros(len(integral))
+    last[-1] = 1.0
+    return np.where(final, last[:, None], integral[:, None])
