@@ -51,7 +51,7 @@ class Sweep:
         self.motion, self.final = motion, final_objectives(system)
         self.work = work = system.workspace(ds=ds, s=motion.s)
         q, v, a = at_start(motion, work).direct()
-        self.grad = np.zeros((len(self.final), len(ds)))
+        self.grad = np.zeros((len(self.final), len(ds)), work["q"].dtype)
         for o, weight in enumerate(start_weights(motion, self.final)):
             g_q, g_s = work["g_q"][o], work["g_s"][o]
             self.grad[o] = weight * (g_q @ q + work["g_v"][o] @ v + work["g_a"][o] @ a + g_s)

@@ -103,7 +103,7 @@ def test_parameter_that_nothing_depends_on(report, pendulum):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (["--method", "continuous-adjoint"], ["'continuous-adjoint'", "direct", "discrete-adjoint"]),
+        (["--method", "complex-step"], ["'complex-step'", "direct", "discrete-adjoint"]),
         (["--method", "guess"], ["'guess'", "direct"]),
         (["--objective", "trave"], ["'trave'", "travel, last"]),
         (["--wrt", "half"], ["'half'", "derived"]),
