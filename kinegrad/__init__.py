@@ -36,6 +36,11 @@ _PUBLIC = {
     "State": "starts",
     "load": "results",
     **dict.fromkeys(("compare", "Comparison", "ComparisonRow"), "studies.compare"),
+    # designs that are best
+    "Study": "optimize.study",
+    "StudyResult": "optimize.result",
+    "StudyProblem": "optimize.problem",
+    "Evaluation": "optimize.evaluation",
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.result",

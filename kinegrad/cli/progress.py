@@ -34,7 +34,7 @@ class Progress:
             self._bar.start()
             self._task = self._bar.add_task(self.what, total=1.0)
         if self._bar is not None:
-            self._bar.update(self._task, completed=fraction)
+            self._bar.update(self._task, completed=fraction, description=self.what)
 
     def __exit__(self, *_) -> None:
         if self._bar is not None:

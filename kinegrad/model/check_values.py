@@ -7,7 +7,7 @@ something it mentions is missing is passed over; that is reported where the name
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,16 @@ def find_in_values_of(model: Model, evaluation: Evaluation) -> list[Finding]:
 def find_doubtful_values(model: Model) -> list[Finding]:
     """Values of the file and of each variant that can be used, and are not those of a body; a place is reported once."""
     return _in_all_variants(model, Evaluation(model), _Values.doubtful)
+
+
+def find_in_bodies(model: Model, evaluation: Evaluation, names: Iterable[str]) -> list[Finding]:
+    """Problems with masses and inertias of these bodies, with the values that the evaluation uses."""
+    values = _Values(model, evaluation)
+    return [
+        (path, f"{dotted(path)} {fragment}")
+        for name in names
+        for path, fragment in values.body(("bodies", name), model.bodies[name])
+    ]
 
 
 def _in_all_variants(model: Model, evaluation: Evaluation, look: Callable) -> list[Finding]:

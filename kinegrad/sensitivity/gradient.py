@@ -102,11 +102,7 @@ def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
     limit = None if memory is None else _limit(memory)
     if not (motion.stride > 1 or loose or not motion.scheme.complete):
         return AllStates(motion)
-    formulation = motion.formulation
-    if loose:
-        tight = {"tolerance": wanted, "max_iterations": max(ROUNDS, formulation.max_iterations)}
-        tight = {name: value for name, value in tight.items() if name not in motion.scheme.unused}
-        formulation = formulation.model_copy(update=tight)
+    formulation = tight(motion.formulation, motion.scheme) if loose else motion.formulation
     if limit is None:
         limit = MODEST if motion.stride > 1 else half_of_free()
     if size > limit and motion.scheme.adaptive and memory is not None:
@@ -129,6 +125,15 @@ def _limit(memory: float) -> float:
     if not (np.isfinite(value) and value > 0.0):
         raise KinegradError(f"memory is {value:g} MB; give a finite number of megabytes larger than zero.")
     return 1e6 * value
+
+
+def tight(formulation, scheme):
+    """`formulation` with Newton iterations to rounding, as far as its scheme has any."""
+    options = {
+        "tolerance": min(TIGHT, scheme.options["tolerance"]),
+        "max_iterations": max(ROUNDS, formulation.max_iterations),
+    }
+    return formulation.model_copy(update={name: value for name, value in options.items() if name not in scheme.unused})
 
 
 def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.ndarray | None) -> None:

@@ -102,6 +102,9 @@ class Runner:
 
     def yaml(self, block):
         document = load(block.text)[0]
+        if "kinegrad_study" in document:
+            kg.Study.from_yaml_text(block.text)
+            return
         if "kinegrad" in document:
             self.models[block.value if block.key == "model" else "last"] = document
             if block.key == "model":

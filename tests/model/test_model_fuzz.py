@@ -12,7 +12,7 @@ from kinegrad.errors import ModelError
 from kinegrad.model.model import KEYS, Model
 from kinegrad.model.reading import load
 
-FILES = (Path(__file__).parents[2] / "examples").rglob("*.yaml")
+FILES = [p for p in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if not p.stem.startswith("study")]
 EXAMPLES = {f"{path.parent.name} {path.stem}": path.read_text() for path in FILES if path.stat().st_size < 10_000}
 EXAMPLES["sound"] = SOUND
 DOCUMENTS = {name: load(text)[0] for name, text in EXAMPLES.items()}

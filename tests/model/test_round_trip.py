@@ -12,7 +12,7 @@ from kinegrad.model.forces import FORCES
 from kinegrad.model.joints import JOINTS
 from kinegrad.model.model import KEYS, Model
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.yaml"))
+EXAMPLES = sorted(p for p in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if not p.stem.startswith("study"))
 
 
 def same(model: Model, other: Model) -> bool:

@@ -13,7 +13,7 @@ from kinegrad.model.model import READ
 from kinegrad.model.reading import load
 from kinegrad.model.schema import json_schema
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.yaml"))
+EXAMPLES = sorted(p for p in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if not p.stem.startswith("study"))
 TYPES = {
     "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None), "number": (int, float),
     "integer": int,

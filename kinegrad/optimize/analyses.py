@@ -1,0 +1,128 @@
+"""What a study computes of one design: a simulation, or an equilibrium; with its derivatives by one more pass."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kinegrad.coordinates.system import System
+from kinegrad.dynamics.schemes import scheme_for
+from kinegrad.errors import SimulationError
+from kinegrad.kinematics.start import start as assemble_at
+from kinegrad.model.simulation import Simulation
+from kinegrad.sensitivity.gradient import gradient, tight
+from kinegrad.simulate import given_time, simulate
+
+DIRECT_UP_TO = 2  # parameters for each objective
+
+
+def cheaper(parameters: int, objectives: int) -> str:
+    """The method of differentiation that costs less."""
+    return "direct" if parameters <= DIRECT_UP_TO * objectives else "discrete-adjoint"
+
+
+class Found(ABC):
+    """What an analysis found of one design.
+
+    Attributes
+    ----------
+    objectives : dict name -> value
+    q : (n,) array
+        Coordinates from which a neighbouring design is found.
+    result : Motion or Equilibrium
+    """
+
+    objectives: dict[str, float]
+    q: np.ndarray
+
+    @abstractmethod
+    def gradient(self, labels: tuple[str, ...], method: str) -> np.ndarray:
+        """(objectives, labels) derivatives."""
+
+
+class Analysis(ABC):
+    """One way to get objectives of a system."""
+
+    name: ClassVar[str]
+
+    def __init__(self, simulation: Simulation):
+        self.simulation = simulation
+
+    @abstractmethod
+    def run(self, system: System, guess: np.ndarray | None) -> Found:
+        """The objectives; a KinegradError where the design does not work."""
+
+    def position(self, system: System, guess: np.ndarray | None) -> np.ndarray:
+        """The coordinates at which a run starts, found from `guess`; a KinegradError where there are none."""
+        work = system.workspace()
+        assemble_at(system, work, guess=guess)
+        return work["q"].real.copy()
+
+
+@dataclass(frozen=True, eq=False)
+class FoundMotion(Found):
+    result: object
+
+    @property
+    def objectives(self):
+        return self.result.objectives
+
+    @property
+    def q(self):
+        return self.result.q[0]
+
+    def gradient(self, labels, method):
+        return gradient(self.result, wrt=labels, method=method, tighten=False).matrix
+
+
+class Dynamics(Analysis):
+    """A simulation to t_end: one run, converged as far as derivatives need it."""
+
+    name = "dynamics"
+
+    def run(self, system, guess):
+        section = self.simulation
+        scheme = scheme_for(system, section.formulation, section.integrator)
+        step = given_time(system, "step", section.step)
+        kept = section.output_step if scheme.adaptive else step
+        motion = simulate(
+            system, tight(section.formulation, scheme), section.integrator, t_end=given_time(system, "t_end", section.t_end),
+            step=step, output_step=kept, solver=section.solver, start=section.start, guess=guess,
+        )  # fmt: skip
+        broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
+        if broken:
+            raise SimulationError(f"The objective {broken[0]!r} is infinite or not a number.")
+        return FoundMotion(motion)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundRest(Found):
+    result: object
+
+    @property
+    def objectives(self):
+        return self.result.objectives
+
+    @property
+    def q(self):
+        return self.result.q
+
+    def gradient(self, labels, method):
+        return self.result.gradient(wrt=labels, method="direct" if method == "direct" else "adjoint").matrix
+
+
+class Rest(Analysis):
+    """The position where all forces balance."""
+
+    name = "equilibrium"
+
+    def run(self, system, guess):
+        from kinegrad.statics.equilibrium import equilibrium
+
+        return FoundRest(equilibrium(system, guess=guess))
+
+
+ANALYSES: dict[str, type[Analysis]] = {kind.name: kind for kind in (Dynamics, Rest)}

@@ -1,0 +1,52 @@
+"""What a solver is told of a design that does not work: never nan, never infinite, and the way back (OPT-6).
+
+From the nearest design that works one goes towards the failed one as far as it can be assembled.  From there,
+at y, with d = x - y,
+
+    f(y) + g(y)·d + b |d| + b |d|²,   b = 100 max(1, |g(y)|)
+
+is what shall be small, and constraints go on linearly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kinegrad.errors import KinegradError
+
+if TYPE_CHECKING:
+    from kinegrad.optimize.evaluation import Evaluation
+    from kinegrad.optimize.problem import StudyProblem
+
+STEEP = 100.0
+
+
+class Substitute(NamedTuple):
+    """Scaled goals of a design that does not work, and their derivatives."""
+
+    goals: np.ndarray
+    jacobian: np.ndarray
+
+
+def continued(problem: StudyProblem, failed: Evaluation) -> Substitute:
+    """The continuation to a failed design."""
+    near = problem.nearest(failed.x)
+    if near is None:
+        raise KinegradError(f"The start of the study does not work: {failed.problem}")
+    found = problem.evaluate(near.x + failed.reached * (failed.x - near.x), gradient=True)
+    if not found.ok or found.jacobian is None:
+        found = problem.evaluate(near.x, gradient=True)
+    if not found.ok:
+        raise KinegradError(f"No design near {failed.parameters} has derivatives: {found.problem}")
+    goals, jacobian = found.goals / problem.scales, problem.scaled_jacobian(found)
+    d = failed.x - found.x
+    length = float(np.linalg.norm(d))
+    goals, slopes = goals + jacobian @ d, jacobian.copy()
+    n = problem.n_goals
+    for k in range(n):
+        b = STEEP * max(1.0, float(np.linalg.norm(jacobian[k])))
+        goals[k] += b * length + b * length**2
+        slopes[k] += (b / length + 2.0 * b) * d if length > 0.0 else 0.0
+    return Substitute(goals, slopes)

@@ -1,0 +1,228 @@
+"""What a study file says: frozen elements, as those of a model, without knowledge of the model it is about."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, PlainValidator, model_validator
+
+from kinegrad.errors import ExpressionError
+from kinegrad.expressions.graph import Graph, evaluate, scalarise_number
+from kinegrad.expressions.syntax import Expression
+from kinegrad.model.element import Element, closest
+from kinegrad.model.simulation import Simulation
+from kinegrad.model.values import (
+    TABLE,
+    ConstantOrConstants,
+    FrozenDict,
+    Title,
+    list_of,
+    show,
+    to_constant,
+)
+from kinegrad.optimize.goals import parse_goal
+
+MOST = 10**6  # starts, points, evaluations
+
+
+def to_float(value: Any) -> float:
+    """A number, or a text that spells a constant, as a float."""
+    number = to_constant(value)
+    if not isinstance(number, Expression):
+        return number
+    graph = Graph()
+    return float(evaluate([scalarise_number(number, graph, None)], {})[0])
+
+
+def _limit(value: Any) -> float | tuple[float | None, ...] | None:
+    """One side of bounds: a number, nothing, or a list of these."""
+    if isinstance(value, list | tuple):
+        return tuple(None if entry is None else to_float(entry) for entry in value)
+    return None if value is None else to_float(value)
+
+
+def _bounds(value: Any) -> tuple:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise ValueError(f"is {show(value)}; a pair [lowest, highest] is needed (null where there is none).")
+    return tuple(_limit(side) for side in value)
+
+
+def _start(value: Any) -> float | tuple[float, ...]:
+    return tuple(map(to_float, value)) if isinstance(value, list | tuple) else to_float(value)
+
+
+def _scale(value: Any) -> float | tuple[float, ...] | str:
+    if value == "log":
+        return value
+    if isinstance(value, str) and value.strip().isalpha():
+        raise ValueError(f"is {show(value)}; a number, a list of numbers or log is needed.")
+    found = _start(value)
+    for entry in found if isinstance(found, tuple) else (found,):
+        if not entry > 0.0:
+            raise ValueError(f"is {show(value)}; a scale is larger than zero.")
+    return found
+
+
+def _positive(value: Any) -> float:
+    found = to_float(value)
+    if not found > 0.0:
+        raise ValueError(f"is {show(value)}; a number larger than zero is needed.")
+    return found
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
+        raise ValueError(f"is {show(value)}; a whole number from 1 to {MOST} is needed.")
+    return value
+
+
+def _goal(value: Any):
+    try:
+        return parse_goal(value)
+    except ExpressionError as error:
+        raise ValueError(f"is {show(value)}, which is not an expression: {error.problems[0].sentence}") from None
+
+
+Float = Annotated[float, PlainValidator(to_float)]
+Positive = Annotated[float, PlainValidator(_positive)]
+Count = Annotated[int, PlainValidator(_count)]
+Goal = Annotated[Any, PlainValidator(_goal)]
+Goals = Annotated[tuple[Goal, ...], list_of(None, "a list of objectives or expressions")]
+Values = Annotated[dict[str, ConstantOrConstants], TABLE, AfterValidator(FrozenDict)]
+
+
+def _changes(value: Any) -> FrozenDict:
+    if not isinstance(value, dict):
+        raise ValueError(f"is {show(value)}; a mapping with keys of the simulation section is needed.")
+    known = [*Simulation.key_names(), "body_point"]
+    for key in value:
+        if key not in known:
+            raise ValueError(f"has the unknown key {show(key)}{closest(key, known)}. Keys here: {', '.join(known)}.")
+    return FrozenDict(value)
+
+
+SimulationChanges = Annotated[Any, PlainValidator(_changes)]
+
+
+class Variable(Element):
+    """A parameter of the model that a study may change."""
+
+    bounds: Annotated[tuple, PlainValidator(_bounds)] = Field(
+        (None, None), description="the lowest and the highest value, null for none; each may be a list for a list"
+    )
+    start: Annotated[Any, PlainValidator(_start)] = Field(
+        None, description="the value the search starts from; that of the model by default"
+    )
+    scale: Annotated[Any, PlainValidator(_scale)] = Field(
+        None, description="a usual change, by which the solver's number is divided; or log"
+    )
+
+
+class Constraint(Element):
+    """An expression that has to keep within limits."""
+
+    value: Goal = Field(description="an expression in objectives and parameters")
+    at_least: Float | None = Field(None, description="the lowest value allowed")
+    at_most: Float | None = Field(None, description="the highest value allowed")
+    equals: Float | None = Field(None, description="the value it must have")
+    scale: Positive | None = Field(None, description="what it is divided by for the solver")
+
+    @model_validator(mode="after")
+    def _limits(self):
+        given = [key for key in ("at_least", "at_most", "equals") if getattr(self, key) is not None]
+        if not given:
+            raise ValueError("has no limit; give at_least, at_most or equals.")
+        if "equals" in given and len(given) > 1:
+            raise ValueError(f"has {' and '.join(given)}; equals stands alone.")
+        if len(given) == 2 and self.at_least > self.at_most:
+            raise ValueError(f"is at least {self.at_least:g} and at most {self.at_most:g}; exchange the two.")
+        return self
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The lowest and the highest value; infinite where there is none."""
+        if self.equals is not None:
+            return self.equals, self.equals
+        low, high = self.at_least, self.at_most
+        return (float("-inf") if low is None else low), (float("inf") if high is None else high)
+
+
+class Minimise(Element):
+    """What shall be small: an expression, or the largest of several."""
+
+    value: Goal | None = Field(None, description="an objective, or an expression in objectives and parameters")
+    largest_of: Goals | None = Field(None, description="expressions of which the largest counts")
+    scale: Positive | None = Field(None, description="what it is divided by for the solver")
+
+    @model_validator(mode="after")
+    def _one_form(self):
+        if (self.value is None) == (self.largest_of is None):
+            raise ValueError("needs either value or largest_of.")
+        if self.largest_of is not None and len(self.largest_of) < 2:
+            raise ValueError(f"has {len(self.largest_of)} entries in largest_of; give at least two.")
+        return self
+
+
+class SolverChoice(Element):
+    """How the search is done."""
+
+    type: str = Field("slsqp", description="the solver")
+    tolerance: Positive = Field(1e-8, description="where the search ends, in scaled units")
+    max_evaluations: Count = Field(500, description="designs that are tried at most")
+    gradient: Literal["auto", "direct", "discrete-adjoint", "adjoint"] = Field(
+        "auto", description="how objectives are differentiated; auto takes the cheaper"
+    )
+
+
+class Case(Element):
+    """One of several simulations of the model."""
+
+    variant: str | None = Field(None, description="a variant of the model")
+    set: Values = Field(default_factory=FrozenDict, description="values of parameters")
+    simulation: SimulationChanges = Field(default_factory=FrozenDict, description="keys of the simulation section")
+    weight: Positive = Field(1.0, description="its share where an objective is named without a case")
+
+
+class Stage(Element):
+    """One of several searches, each from the optimum of the one before."""
+
+    simulation: SimulationChanges = Field(default_factory=FrozenDict, description="keys of the simulation section")
+    set: Values = Field(default_factory=FrozenDict, description="values of parameters")
+    solver: Annotated[dict[str, Any], TABLE] = Field(
+        default_factory=dict, description="keys of the solver that take other values"
+    )
+
+
+class Description(Element):
+    """A study without its model."""
+
+    title: Title = Field("", description="title of the study")
+    analysis: Literal["dynamics", "kinematics", "equilibrium"] = Field("dynamics", description="what is computed")
+    variant: str | None = Field(None, description="a variant of the model")
+    set: Values = Field(default_factory=FrozenDict, description="values of parameters")
+    simulation: SimulationChanges = Field(default_factory=FrozenDict, description="keys of the simulation section")
+    cases: Annotated[dict[str, Case], TABLE] = Field(default_factory=dict, description="several simulations by name")
+    variables: Annotated[dict[str, Variable], TABLE] = Field(description="parameters that may change")
+    minimise: Minimise = Field(description="what shall be small")
+    constraints: Annotated[dict[str, Constraint], TABLE] = Field(default_factory=dict, description="limits by name")
+    solver: SolverChoice = Field(default_factory=SolverChoice, description="how the search is done")
+    stages: Annotated[tuple[Stage, ...], list_of(None, "a list of stages")] = Field(
+        (), description="searches one after the other"
+    )
+    log: str | None = Field(None, description="the file that records every evaluation")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, data: Any) -> Any:
+        """A text is enough for what is minimised and for a solver; an empty section is none."""
+        if not isinstance(data, dict):
+            return data
+        data = {key: value for key, value in data.items() if value is not None}
+        if isinstance(data.get("minimise"), str | Expression | float | int):
+            data["minimise"] = {"value": data["minimise"]}
+        if isinstance(data.get("solver"), str):
+            data["solver"] = {"type": data["solver"]}
+        for key in ("cases", "variables"):
+            if isinstance(data.get(key), dict):
+                data[key] = {name: {} if entry is None else entry for name, entry in data[key].items()}
+        return data

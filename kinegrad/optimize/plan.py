@@ -1,0 +1,234 @@
+"""A study beside its model: every name looked up, every number checked, all problems found at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kinegrad.errors import ExpressionError, ModelError
+from kinegrad.expressions.graph import Graph, scalarise_number
+from kinegrad.expressions.syntax import Expression
+from kinegrad.model.element import closest, dotted
+from kinegrad.model.model import Finding, Model
+from kinegrad.model.parameters import Parameters
+from kinegrad.model.simulation import Simulation
+from kinegrad.model.values import identifier_problem
+from kinegrad.optimize.analyses import ANALYSES
+from kinegrad.optimize.description import Constraint, Description, SolverChoice
+from kinegrad.optimize.goals import Goal, Names
+from kinegrad.optimize.variables import Variables, collect
+
+
+@dataclass(frozen=True, eq=False)
+class CasePlan:
+    """One simulation of the model: values of its parameters, and how it is done.  Without cases its name is empty."""
+
+    name: str
+    weight: float
+    rho: np.ndarray
+    simulation: Simulation
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that a search needs.
+
+    Attributes
+    ----------
+    rho : (r,) array
+        Values of the independent parameters in goals, but for the variables.
+    goals : tuple of Goal
+        What is minimised, one or several of which the largest counts.
+    """
+
+    title: str
+    model: Model
+    analysis: str
+    parameters: Parameters
+    rho: np.ndarray
+    variables: Variables
+    cases: tuple[CasePlan, ...]
+    names: Names
+    goals: tuple[Goal, ...]
+    scale: float | None
+    constraints: Mapping[str, Constraint]
+    solver: SolverChoice
+
+    def started_at(self, values: np.ndarray) -> Plan:
+        """The same with another start."""
+        values = np.clip(values, self.variables.lower, self.variables.upper)
+        return replace(self, variables=replace(self.variables, start=values))
+
+
+class _Checks:
+    """One pass over one study."""
+
+    def __init__(self, model: Model, study: Description):
+        self.model, self.study = model, study
+        self.findings: list[Finding] = []
+
+    def add(self, path: tuple, fragment: str) -> None:
+        self.findings.append((path, f"{dotted(path)} {fragment}"))
+
+    def with_values(self, model: Model, path: tuple, variant: str | None, values: Mapping[str, Any]) -> Model:
+        """`model` with a variant and with values; what cannot be set is a finding."""
+        try:
+            model = model if variant is None else model.with_variant(variant)
+        except ModelError as error:
+            self.findings.append(((*path, "variant"), f"{dotted((*path, 'variant'))}: {error.problems[0].sentence}"))
+        for name, value in values.items():
+            try:
+                model = model.with_values(**{name: value})
+            except ModelError as error:
+                where = (*path, "set", name)
+                self.findings.append((where, f"{dotted(where)}: {error.problems[0].sentence}"))
+        return model
+
+    def simulation(self, base: Simulation, path: tuple, changes: Mapping[str, Any]) -> Simulation:
+        """`base` with other values of some keys; what is wrong is a finding."""
+        try:
+            return base.with_(**changes) if changes else base
+        except ModelError as error:
+            for problem in error.problems:
+                text = problem.sentence.removeprefix("Simulation").lstrip(".")
+                self.findings.append(((*path, "simulation"), f"{dotted((*path, 'simulation'))}.{text}"))
+            return base
+
+    def times(self, path: tuple, simulation: Simulation, parameters: Parameters, variables: Variables | None) -> None:
+        """A run is differentiated with its times held, so these may not follow variables; t_end has to be there."""
+        if simulation.t_end is None and self.study.analysis == "dynamics":
+            self.add(path, "has no t_end, and neither has the model; add simulation: {t_end: ...}.")
+        for key in ("t_end", "step", "output_step"):
+            value = getattr(simulation, key)
+            if variables is None or not isinstance(value, Expression):
+                continue
+            try:
+                moved = [label for label in variables.labels if label in parameters.behind(value)]
+            except ExpressionError as error:
+                self.add((*path, key), f"is {str(value)!r}, which cannot be used: {error}")
+                continue
+            if moved:
+                self.add(
+                    (*path, key),
+                    f"is {str(value)!r} and follows the variable {moved[0]!r}: a run is differentiated with its times held; "
+                    f"give simulation: {{{key}: a number}}.",
+                )
+
+    def goal(self, path: tuple, goal: Goal, names: Names) -> None:
+        """Every name of a goal is an objective or a parameter."""
+        graph = Graph()
+        try:
+            scalarise_number(goal.expression, graph, names.resolver(graph))
+        except ExpressionError as error:
+            self.add(path, f"is {goal.text!r}: {error.problems[0].sentence}")
+
+    def objective_names(self) -> tuple[str, ...]:
+        twice = [name for name in self.model.objectives if name in self.model.parameters]
+        for name in twice:
+            self.findings.append(((), f"{name!r} is an objective and a parameter of the model; rename one of them."))
+        return tuple(self.model.objectives)
+
+    def plan(self, stage: int = 0) -> Plan | None:
+        study = self.study
+        if study.analysis not in ANALYSES:
+            self.add(
+                ("analysis",),
+                f"is {study.analysis!r}, which studies do not do yet; choose from {', '.join(ANALYSES)}.",
+            )
+        model = self.with_values(self.model, (), study.variant, study.set)
+        base = self.simulation(model.simulation, (), study.simulation)
+        if study.stages:
+            here = study.stages[stage]
+            model = self.with_values(model, ("stages", stage), None, here.set)
+            base = self.simulation(base, ("stages", stage), here.simulation)
+        parameters = Parameters(model.parameters)
+        rho = parameters.values()
+        variables, findings = collect(study.variables, parameters, rho)
+        self.findings += findings
+        self.times(("stages", stage, "simulation") if study.stages else ("simulation",), base, parameters, variables)
+        cases = self.cases(model, base, parameters, variables, rho)
+        varied = self.varied(parameters, rho, cases)
+        names = Names(self.objective_names(), parameters, {c.name: c.weight for c in cases if c.name}, varied)
+        goals = self.goals(names)
+        solver = self.solver(stage)
+        if self.findings:
+            return None
+        return Plan(
+            study.title or model.title, model, study.analysis, parameters, rho, variables, cases, names, goals,
+            study.minimise.scale, dict(study.constraints), solver,
+        )  # fmt: skip
+
+    def cases(self, model, base, parameters, variables, rho) -> tuple[CasePlan, ...]:
+        if not self.study.cases:
+            return (CasePlan("", 1.0, rho, base),)
+        found = []
+        moving = set(variables.labels) if variables else set()
+        for name, case in self.study.cases.items():
+            path = ("cases", name)
+            wrong = identifier_problem(name)
+            if wrong:
+                self.add(path, wrong)
+            given = {**(model.variants.get(case.variant) or {}), **case.set}
+            for key in given:
+                try:
+                    both = moving.intersection(parameters.expand(key))
+                except ModelError:
+                    continue  # told by with_values
+                if both:
+                    where = (*path, "set", key) if key in case.set else (*path, "variant")
+                    self.add(where, f"gives {key!r}, which varies; leave it to the solver, or do not vary it.")
+            own = self.with_values(model, path, case.variant, case.set)
+            simulation = self.simulation(base, path, case.simulation)
+            self.times((*path, "simulation"), simulation, parameters, variables)
+            found.append(CasePlan(name, case.weight, Parameters(own.parameters).values(), simulation))
+        return tuple(found)
+
+    @staticmethod
+    def varied(parameters: Parameters, rho: np.ndarray, cases: tuple[CasePlan, ...]) -> dict[str, str]:
+        """Labels of parameters that have another value in a case, with the name of one."""
+        return {
+            parameters.independent[k]: case.name for case in cases for k in np.flatnonzero(case.rho != rho).tolist()
+        }
+
+    def goals(self, names: Names) -> tuple[Goal, ...]:
+        study = self.study
+        several = study.minimise.largest_of
+        goals = (study.minimise.value,) if several is None else several
+        for k, goal in enumerate(goals):
+            self.goal(("minimise",) if several is None else ("minimise", "largest_of", k), goal, names)
+        for name, constraint in study.constraints.items():
+            wrong = identifier_problem(name)
+            if wrong:
+                self.add(("constraints", name), wrong)
+            self.goal(("constraints", name, "value"), constraint.value, names)
+        return tuple(goals)
+
+    def solver(self, stage: int) -> SolverChoice:
+        from kinegrad.optimize.solvers import SOLVERS
+
+        solver, path = self.study.solver, ("solver",)
+        if self.study.stages and self.study.stages[stage].solver:
+            path = ("stages", stage, "solver")
+            try:
+                solver = solver.with_(**self.study.stages[stage].solver)
+            except ModelError as error:
+                for problem in error.problems:
+                    text = problem.sentence.removeprefix("SolverChoice").lstrip(".")
+                    self.findings.append((path, f"{dotted(path)}.{text}"))
+        if solver.type not in SOLVERS:
+            self.add(
+                (*path, "type"),
+                f"is {solver.type!r}, which is no solver{closest(solver.type, SOLVERS)}; choose from {', '.join(SOLVERS)}.",
+            )
+        return solver
+
+
+def plans(model: Model, study: Description) -> tuple[list[Plan], list[Finding]]:
+    """A plan for each stage (one without stages), and everything that is wrong."""
+    checks = _Checks(model, study)
+    found = [checks.plan(k) for k in range(max(1, len(study.stages)))]
+    unique = list(dict.fromkeys(checks.findings))
+    return ([] if unique else found), unique

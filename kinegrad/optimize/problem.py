@@ -1,0 +1,340 @@
+"""StudyProblem: what solvers see; one forward run and one pass of derivatives for each design (OPT-3)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from kinegrad.coordinates.sets import lower
+from kinegrad.errors import AssemblyError, KinegradError
+from kinegrad.kinematics.start import place, usual_moves
+from kinegrad.model.check_values import find_in_bodies
+from kinegrad.model.evaluation import Evaluation as Numbers
+from kinegrad.optimize.analyses import ANALYSES, cheaper
+from kinegrad.optimize.branch import STEP, distance, follow
+from kinegrad.optimize.continuation import Substitute, continued
+from kinegrad.optimize.evaluation import Evaluation, Memory
+from kinegrad.optimize.goals import GoalMap
+from kinegrad.optimize.plan import CasePlan, Plan
+
+SAME = 1e-6  # of usual moves: positions that are one
+
+
+class Limit(Exception):
+    """As many designs were tried as allowed."""
+
+
+class CaseRuns:
+    """One case of a study: its system, and what is computed of it."""
+
+    def __init__(self, plan: Plan, case: CasePlan, objectives: list[str], systems: dict):
+        self.case, self.plan = case, plan
+        coordinates = case.simulation.coordinates
+        key = (coordinates.type, tuple(sorted(coordinates.options().items())))
+        if key not in systems:
+            model = plan.model.copy()
+            model.objectives = {name: plan.model.objectives[name] for name in objectives}
+            model.simulation = case.simulation
+            systems[key] = lower(model)
+        self.system = systems[key]
+        self.analysis = ANALYSES[plan.analysis](case.simulation)
+        self.follows = plan.analysis == "dynamics" and case.simulation.start == "assembly" and self.system.m > 0
+        self.moves: np.ndarray | None = None
+
+    def at(self, values: np.ndarray):
+        """The system with these values of the variables."""
+        rho = self.case.rho.copy()
+        rho[self.plan.variables.positions] = values
+        return self.system.with_parameters(rho)
+
+    def run(self, values: np.ndarray, near: Evaluation | None):
+        """What the analysis finds, on the branch of `near`; a KinegradError where the design does not work."""
+        system = self.at(values)
+        before = near.positions[self.case.name] if near is not None else None
+        if before is None or not self.follows:
+            return self.analysis.run(system, before)
+        if self.moves is None:
+            work = self.system.workspace()
+            place(self.system, work)
+            self.moves = usual_moves(self.system, work)
+        try:
+            found = self.analysis.run(system, before)
+            if distance(found.q, before, self.moves) <= STEP:
+                return found
+        except AssemblyError:
+            found = None
+        q = follow(self._on_line(near.values, values), before, self.moves)
+        if found is not None and distance(found.q, q, self.moves) <= SAME:
+            return found
+        return self.analysis.run(system, q)
+
+    def _on_line(self, start: np.ndarray, end: np.ndarray) -> Callable:
+        return lambda part, guess: self.analysis.position(self.at(start + part * (end - start)), guess)
+
+
+class StudyProblem:
+    """A study as solvers see it: scaled numbers in, finite scaled numbers out.
+
+    Attributes
+    ----------
+    n : int
+        Variables.
+    start, lower, upper : (n,) arrays
+        Scaled; bounds may be infinite.
+    constraint_lower, constraint_upper : (c,) arrays
+        Scaled limits of the constraints; equal ones are an equation.
+    evaluations, failures : int
+        Designs tried, and those that did not work.
+
+    `value`, `gradient`, `constraints` and `jacobian` take x and may be asked for in any order: a design is simulated once.
+    Where it does not work they give a continuation from the nearest one that does.
+    """
+
+    def __init__(self, plan: Plan, *, observe: Callable | None = None, limit: int | None = None):
+        self.plan, self.variables = plan, plan.variables
+        self.n = len(plan.variables)
+        self.start = plan.variables.scaled(plan.variables.start)
+        self.lower, self.upper = plan.variables.bounds
+        self.map = GoalMap([*plan.goals, *(c.value for c in plan.constraints.values())], plan.names)
+        self.n_goals = len(plan.goals)
+        self._cases = self._cases_of(plan)
+        self._bodies, self._masses = _bodies_that_vary(plan)
+        self._numbers = Numbers(plan.model) if self._bodies else None
+        self.memory = Memory()
+        self.evaluations = self.failures = self.gradients = 0
+        self.limit, self.observe = limit, observe
+        self.anchor: Evaluation | None = None
+        self._scales: np.ndarray | None = None
+        self._substitutes: dict[bytes, Substitute] = {}
+
+    def _cases_of(self, plan: Plan) -> list[tuple[CaseRuns, list[int]]]:
+        """Cases that goals use, with the places of their objectives among those of the goals."""
+        split = [name.partition("@") for name in self.map.objectives]
+        used = list(dict.fromkeys(name for name, _, _ in split))
+        systems: dict = {}
+        found = []
+        for case in plan.cases:
+            places = [k for k, (_, _, of) in enumerate(split) if of == case.name]
+            if places:
+                found.append((CaseRuns(plan, case, used, systems), places))
+        return found
+
+    # --- evaluations ---
+
+    def evaluate(self, x: np.ndarray, gradient: bool = False) -> Evaluation:
+        """The evaluation at x, computed once; with its derivatives when these are asked for."""
+        x = np.array(x, float)
+        found = self.memory.get(x)
+        if found is None:
+            if self.limit is not None and self.evaluations >= self.limit:
+                raise Limit
+            found = self._computed(x)
+            self.memory.put(found)
+            if found.ok and self.anchor is None:
+                self.anchor = found
+            if gradient and found.ok:
+                self._differentiate(found)
+            if self.observe is not None:
+                self.observe(found)
+        elif gradient and found.ok and found.jacobian is None:
+            self._differentiate(found)
+            if self.observe is not None:
+                self.observe(found)
+        return found
+
+    def differentiated(self, found: Evaluation) -> bool:
+        """Whether an evaluation has derivatives, or gets them now."""
+        if found.ok and found.jacobian is None:
+            self._differentiate(found)
+            if self.observe is not None:
+                self.observe(found)
+        return found.ok
+
+    def recall(self, found: Evaluation) -> Evaluation:
+        """An evaluation that may have been forgotten, remembered again."""
+        self.memory.put(found)
+        return found
+
+    def _computed(self, x: np.ndarray) -> Evaluation:
+        clock = time.perf_counter()
+        self.evaluations += 1
+        values = self.variables.values(x)
+        found = Evaluation(self.evaluations, x, values, self.variables.named(values))
+        try:
+            self._refuse_bodies(values)
+            self._run(found, self.nearest(x))
+        except KinegradError as error:
+            self._fail(found, error.problems[0].sentence, getattr(error, "reached", 0.0))
+        found.seconds = time.perf_counter() - clock
+        return found
+
+    def _fail(self, found: Evaluation, why: str, reached: float = 0.0) -> None:
+        found.status, found.problem, found.reached = "failed", why, reached
+        found.found = None
+        self.failures += 1
+
+    def _run(self, found: Evaluation, near: Evaluation | None) -> None:
+        objectives = np.zeros(len(self.map.objectives))
+        found.found = {}
+        for runs, places in self._cases:
+            result = runs.run(found.values, near)
+            found.found[runs.case.name] = result
+            found.positions[runs.case.name] = np.array(result.q)
+            for k in places:
+                objectives[k] = result.objectives[self.map.objectives[k].partition("@")[0]]
+        found.objectives = dict(zip(self.map.objectives, objectives.tolist(), strict=True))
+        found.goals = self.map.values(objectives, self._rho(found.values))
+        wrong = np.flatnonzero(~np.isfinite(found.goals))
+        if len(wrong):
+            self._fail(found, f"{self.goal_names[wrong[0]]} is infinite or not a number with {found.parameters}.")
+
+    @property
+    def goal_names(self) -> list[str]:
+        """What is minimised, then the constraints, for people."""
+        return [*(f"{goal.text!r}" for goal in self.plan.goals), *(f"constraint {c!r}" for c in self.plan.constraints)]
+
+    def _rho(self, values: np.ndarray) -> np.ndarray:
+        rho = self.plan.rho.copy()
+        rho[self.variables.positions] = values
+        return rho
+
+    def _refuse_bodies(self, values: np.ndarray) -> None:
+        """Raises where a body would have a mass or an inertia that no body has."""
+        for case in self.plan.cases if self._bodies else ():
+            rho = case.rho.copy()
+            rho[self.variables.positions] = values
+            known = dict(zip(self.plan.parameters.independent, rho.tolist(), strict=True))
+            self._numbers.use({label: known[label] for label in self._masses})
+            for _, sentence in find_in_bodies(self.plan.model, self._numbers, self._bodies):
+                raise KinegradError(f"{sentence} The design is {_listed(self.variables.named(values))}.")
+
+    def _differentiate(self, found: Evaluation) -> None:
+        """Adds the derivatives to an evaluation that worked; where there are none, it failed."""
+        clock = time.perf_counter()
+        self.gradients += 1
+        try:
+            if found.found is None:  # forgotten since
+                self._run(found, found)
+            objectives = np.array(list(found.objectives.values()))
+            by_x = np.zeros((len(objectives), self.n))
+            for runs, places in self._cases:
+                names = list(runs.system.objectives)
+                method = self.plan.solver.gradient
+                method = cheaper(self.n, len(names)) if method == "auto" else method
+                matrix = found.found[runs.case.name].gradient(self.variables.labels, method)
+                for k in places:
+                    by_x[k] = matrix[names.index(self.map.objectives[k].partition("@")[0])]
+            by_objectives, by_rho = self.map.jacobians(objectives, self._rho(found.values))
+            jacobian = by_objectives @ by_x + by_rho[:, self.variables.positions]
+            if not np.isfinite(jacobian).all():
+                raise KinegradError(f"A derivative of the study is infinite or not a number with {found.parameters}.")
+            found.jacobian, found.found = jacobian, None
+        except KinegradError as error:
+            self._fail(found, error.problems[0].sentence)
+        found.seconds += time.perf_counter() - clock
+
+    def nearest(self, x: np.ndarray) -> Evaluation | None:
+        """The design nearest to x that works, of those that are remembered."""
+        good = self.memory.good() or ([self.anchor] if self.anchor is not None else [])
+        return min(good, key=lambda one: float(np.linalg.norm(one.x - x)), default=None)
+
+    # --- what solvers ask ---
+
+    @property
+    def scales(self) -> np.ndarray:
+        """(g,) what goals are divided by: sizes at the start (OPT-4)."""
+        if self._scales is None:
+            self._scales = self._sizes(self.evaluate(self.start, gradient=True))
+        return self._scales
+
+    def _sizes(self, first: Evaluation) -> np.ndarray:
+        if not first.ok:
+            raise KinegradError(
+                f"The start of the study does not work: {first.problem} It is {_listed(first.parameters)}; give another start."
+            )
+        slopes = np.abs(first.jacobian * self.variables.slopes(first.values)).max(axis=1, initial=0.0)
+        sizes = np.maximum(np.abs(first.goals), slopes)
+        for k, constraint in enumerate(self.plan.constraints.values(), self.n_goals):
+            limits = [abs(limit) for limit in constraint.limits if np.isfinite(limit)]
+            sizes[k] = constraint.scale or max(sizes[k], *limits)
+        sizes[: self.n_goals] = self.plan.scale or sizes[: self.n_goals].max(initial=0.0)
+        return np.where(sizes > 1e-12, sizes, 1.0)
+
+    @property
+    def constraint_limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Scaled limits of the constraints."""
+        limits = np.array([c.limits for c in self.plan.constraints.values()]).reshape(-1, 2)
+        return tuple(limits.T / self.scales[self.n_goals :])
+
+    def goals(self, x: np.ndarray) -> np.ndarray:
+        """(g,) scaled goals, or their continuation."""
+        found = self.evaluate(x)
+        if found.ok:
+            return found.goals / self.scales
+        return self._substitute(found).goals
+
+    def slopes(self, x: np.ndarray) -> np.ndarray:
+        """(g, n) scaled derivatives of the goals, or of their continuation."""
+        found = self.evaluate(x, gradient=True)
+        if found.ok:
+            return self.scaled_jacobian(found)
+        return self._substitute(found).jacobian
+
+    def scaled_jacobian(self, found: Evaluation) -> np.ndarray:
+        """(g, n) derivatives of the scaled goals by the scaled variables, of an evaluation that has them."""
+        return found.jacobian * self.variables.slopes(found.values) / self.scales[:, None]
+
+    def _substitute(self, found: Evaluation) -> Substitute:
+        key = found.x.tobytes()
+        if key not in self._substitutes:
+            if len(self._substitutes) > 64:
+                self._substitutes.clear()
+            self._substitutes[key] = continued(self, found)
+        return self._substitutes[key]
+
+    def value(self, x: np.ndarray) -> float:
+        """What is minimised, scaled; of several the largest."""
+        return float(self.goals(x)[: self.n_goals].max())
+
+    def gradient(self, x: np.ndarray) -> np.ndarray:
+        """(n,) its derivatives."""
+        slopes = self.slopes(x)
+        return slopes[int(self.goals(x)[: self.n_goals].argmax())]
+
+    def constraints(self, x: np.ndarray) -> np.ndarray:
+        """(c,) the constraints, scaled; to be within `constraint_limits`."""
+        return self.goals(x)[self.n_goals :]
+
+    def jacobian(self, x: np.ndarray) -> np.ndarray:
+        """(c, n) their derivatives."""
+        return self.slopes(x)[self.n_goals :]
+
+    def physical(self, x: np.ndarray) -> dict:
+        """The parameters that x stands for, by name."""
+        return self.variables.named(self.variables.values(x))
+
+
+def _bodies_that_vary(plan: Plan) -> tuple[list[str], list[str]]:
+    """Bodies with a mass or an inertia that depends on variables, and labels of all parameters behind these."""
+    labels, found, behind = set(plan.variables.labels), [], set()
+    for name, body in plan.model.bodies.items():
+        own = set().union(*(plan.parameters.behind(number) for number in _masses(body)))
+        if own & labels:
+            found.append(name)
+            behind |= own
+    return found, sorted(behind)
+
+
+def _masses(body):
+    """Numbers of the masses and inertias of a body."""
+    inertia = body.inertia
+    yield body.mass
+    yield from inertia if isinstance(inertia, tuple) else (inertia.along, inertia.across)
+    yield from (point.mass for point in body.point_masses.values())
+
+
+def _listed(parameters: dict) -> str:
+    shown = [f"{name} = {value:.6g}" for name, value in parameters.items() if not isinstance(value, list)]
+    return ", ".join(shown[:6]) or "a list of numbers"

@@ -1,0 +1,174 @@
+"""StudyResult: the optimum of a study, what changed on the way to it, and what holds it there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinegrad.dataframe import import_pandas
+from kinegrad.markup import frame, grid
+from kinegrad.optimize.plan import Plan
+from kinegrad.optimize.search import OPTIMUM, Outcome
+
+if TYPE_CHECKING:
+    from kinegrad.model.model import Model
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyResult:
+    """What a search found.
+
+    Attributes
+    ----------
+    status : str
+        "optimum": the first-order conditions hold; "limit": as many designs were tried as allowed; "stalled": the solver
+        ended where they do not hold.
+    message : str
+        What the solver, or who judged it, says.
+    variables, start : dict name -> value
+        Of the parameters that vary.
+    values, values_before : dict name -> value
+        What is minimised, and the objectives of the model; ``minimise`` is in its own units.
+    constraints : dict name -> value
+    active : dict
+        Variables at a bound ("lower", "upper"), and constraints at a limit.
+    multipliers : dict
+        Of active constraints and bounds: how fast the minimum falls when the limit is moved outwards, in their own units.
+    evaluations, failures, gradients : int
+        Simulated designs (of all cases at once), those that did not work, and passes of derivatives.
+    history : (k, 3) array
+        Number of the evaluation, value and scaled violation; nan where a design did not work.
+    """
+
+    plan: Plan
+    outcome: Outcome
+    stages: tuple[Outcome, ...]
+    log: Path | None = None
+
+    def __post_init__(self):
+        o, k = self.outcome, len(self.plan.goals)
+        names = self.plan.variables.named
+        put = object.__setattr__
+        put(self, "status", o.status)
+        put(self, "message", o.message)
+        put(self, "variables", names(np.array(o.values)))
+        put(self, "start", names(np.array(self.stages[0].start)))
+        put(self, "values", {"minimise": max(o.goals[:k]), **o.objectives})
+        put(self, "values_before", {"minimise": max(o.goals_before[:k]), **o.objectives_before})
+        put(self, "constraints", dict(zip(self.plan.constraints, o.goals[k:], strict=True)))
+        put(self, "active", dict(o.active))
+        put(self, "evaluations", sum(stage.evaluations for stage in self.stages))
+        put(self, "failures", sum(stage.failures for stage in self.stages))
+        put(self, "gradients", sum(stage.gradients for stage in self.stages))
+        put(self, "seconds", sum(stage.seconds for stage in self.stages))
+
+    @property
+    def optimal(self) -> bool:
+        """Whether every stage ended at an optimum."""
+        return all(stage.status == OPTIMUM for stage in self.stages)
+
+    @property
+    def multipliers(self) -> dict[str, float]:
+        """By the names of constraints and of variables at a bound."""
+        o = self.outcome
+        found = dict(zip(self.plan.constraints, o.multipliers, strict=True))
+        found = {name: value for name, value in found.items() if name in o.active}
+        bounds = dict(zip(self.plan.variables.labels, o.bound_multipliers, strict=True))
+        return found | {label: value for label, value in bounds.items() if label in o.active}
+
+    @property
+    def sensitivity(self) -> dict[str, float]:
+        """Derivatives of what is minimised by the variables, at the optimum."""
+        return dict(zip(self.plan.variables.labels, self.outcome.gradient, strict=True))
+
+    @property
+    def history(self) -> np.ndarray:
+        """All stages, one after the other."""
+        rows, before = [], 0
+        for stage in self.stages:
+            rows += [(before + number, value, violation) for number, value, violation, _ in stage.history]
+            before += stage.evaluations
+        return np.array(rows, float).reshape(-1, 3)
+
+    @property
+    def simulations_saved(self) -> int:
+        """Simulations that differences would have taken in the place of gradients, but for those that were done."""
+        return self.gradients * (len(self.plan.variables) + 1) - self.evaluations
+
+    @property
+    def model(self) -> Model:
+        """The model at the optimum."""
+        return self.plan.model.with_values(**self.variables)
+
+    def check(self):
+        """The gradient at the optimum beside differences of whole runs (`GradientCheck`), for each case."""
+        from kinegrad.optimize.certificate import certificate
+
+        return certificate(self)
+
+    def to_dict(self) -> dict:
+        """What `kinegrad optimize --json` prints."""
+        return {
+            "status": self.status, "message": self.message, "solver": self.outcome.solver, "variables": self.variables,
+            "start": self.start, "values": self.values, "values_before": self.values_before,
+            "constraints": self.constraints, "active": self.active, "multipliers": self.multipliers,
+            "residual": self.outcome.residual, "violation": self.outcome.violation, "evaluations": self.evaluations,
+            "failures": self.failures, "gradients": self.gradients, "seconds": self.seconds,
+            "log": None if self.log is None else str(self.log),
+        }  # fmt: skip
+
+    def to_dataframe(self):
+        """A pandas DataFrame: a row for each variable with start, optimum, bounds, and what is active."""
+        variables, multipliers = self.plan.variables, self.multipliers
+        columns = {
+            "start": self.stages[0].start, "optimum": self.outcome.values, "lower": variables.lower,
+            "upper": variables.upper, "active": [self.active.get(label, "") for label in variables.labels],
+            "multiplier": [multipliers.get(label, 0.0) for label in variables.labels],
+            "sensitivity": self.outcome.gradient,
+        }  # fmt: skip
+        return import_pandas().DataFrame(columns, index=list(variables.labels))
+
+    def plot(self, path: str | Path | None = None):
+        """A matplotlib figure: value and violation by evaluation; also written to `path` when one is given."""
+        from kinegrad.plots.convergence import plot_convergence
+
+        title = f"{self.plan.title or 'Study'}: {self.outcome.solver}, {self.status}"
+        return plot_convergence(title, self.history, bool(self.plan.constraints), path)
+
+    def rows(self) -> list[Sequence[str]]:
+        """Texts of a table: name, start, optimum, change, what holds it and its multiplier."""
+        multipliers, rows = self.multipliers, []
+        for label, before, after in zip(
+            self.plan.variables.labels, self.stages[0].start, self.outcome.values, strict=True
+        ):
+            rows.append(_row(label, before, after, self.active.get(label, ""), multipliers.get(label)))
+        k = len(self.plan.goals)
+        for name, before, after in zip(
+            self.plan.constraints, self.outcome.goals_before[k:], self.outcome.goals[k:], strict=True
+        ):
+            rows.append(_row(name, before, after, self.active.get(name, ""), multipliers.get(name)))
+        for name, after in self.values.items():
+            rows.append(_row(name, self.values_before[name], after, "", None))
+        return rows
+
+    def __repr__(self) -> str:
+        return (
+            f"<StudyResult of {self.plan.title or 'a study'!r}: {self.status}, {self.values['minimise']:.6g} after "
+            f"{self.evaluations} evaluations>"
+        )
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        return frame(repr(self)[1:-1], grid(HEAD, self.rows()))
+
+
+HEAD = ("", "start", "optimum", "change", "held by", "multiplier")
+
+
+def _row(name: str, before: float, after: float, held: str, multiplier: float | None) -> Sequence[str]:
+    shown = "" if multiplier is None else f"{multiplier:.4g}"
+    return name, f"{before:.6g}", f"{after:.6g}", f"{after - before:+.3g}", held, shown

@@ -1,0 +1,238 @@
+"""One search: a solver from one start, the best design it saw, and a verdict that does not trust the solver (OPT-8)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from kinegrad.errors import KinegradError
+from kinegrad.optimize.evaluation import Evaluation
+from kinegrad.optimize.minimax import SHARPNESS, Epigraph, SmoothLargest
+from kinegrad.optimize.optimality import ACTIVE, optimality, violation_of
+from kinegrad.optimize.plan import Plan
+from kinegrad.optimize.problem import Limit, StudyProblem
+from kinegrad.optimize.solvers import SOLVERS
+
+SMOOTHED = 1e-3  # how far apart the largest of several may be where their smooth largest was made small
+OPTIMUM, LIMIT, STALLED = "optimum", "limit", "stalled"
+
+
+@dataclass
+class Outcome:
+    """What a search found, in plain numbers and texts: it travels between processes and stands in logs."""
+
+    status: str
+    message: str
+    start: list[float]
+    values: list[float]
+    goals_before: list[float]
+    goals: list[float]
+    objectives_before: dict[str, float]
+    objectives: dict[str, float]
+    violation: float
+    residual: float
+    multipliers: list[float]
+    bound_multipliers: list[float]
+    active: dict[str, str]
+    evaluations: int
+    failures: int
+    gradients: int
+    seconds: float
+    solver: str
+    scales: list[float]
+    gradient: list[float]
+    history: list[tuple[int, float, float, bool]] = field(default_factory=list)
+
+    def plain(self) -> dict:
+        """All of it as a dict of plain numbers and texts."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, plain: dict) -> Outcome:
+        """The outcome that `plain` wrote."""
+        return cls(**plain | {"history": [tuple(entry) for entry in plain["history"]]})
+
+
+class Watch:
+    """Follows the evaluations of a search: the best good design, its course, and whom to tell."""
+
+    def __init__(self, problem: StudyProblem, tolerance: float, record: Callable | None, progress: Callable | None):
+        self.problem, self.tolerance, self.record, self.progress = problem, tolerance, record, progress
+        self.history: list[tuple[int, float, float, bool]] = []
+        self.best: tuple[tuple, Evaluation] | None = None
+        self.smooth: tuple[tuple, Evaluation] | None = None  # the best that has derivatives
+        self.last_failure = ""
+        self._seen = 0
+
+    def __call__(self, found: Evaluation) -> None:
+        if self.record is not None:
+            self.record(found)
+        if found.jacobian is not None and found.ok:
+            key = self.rank(found)
+            if self.smooth is None or key < self.smooth[0]:
+                self.smooth = key, found
+        if found.number <= self._seen:
+            return  # its derivatives came later
+        self._seen = found.number
+        if not found.ok:
+            self.last_failure = found.problem
+            self.history.append((found.number, float("nan"), float("nan"), False))
+        else:
+            self.history.append((found.number, *self.merit(found), True))
+            key = self.rank(found)
+            if self.best is None or key < self.best[0]:
+                self.best = key, found
+        if self.progress is not None:
+            best = self.merit(self.best[1]) if self.best else (float("nan"), float("nan"))
+            self.progress(self.problem.evaluations, *best)
+
+    def rank(self, found: Evaluation) -> tuple[int, float]:
+        """Small for good designs: those that keep the constraints first, by value, then others by violation."""
+        value, violation = self.merit(found)
+        return (0, value) if violation <= self.tolerance else (1, violation)
+
+    def merit(self, found: Evaluation) -> tuple[float, float]:
+        """What is minimised, in its own units, and the scaled violation of the constraints."""
+        n, scales = self.problem.n_goals, self.problem.scales
+        low, high = self.problem.constraint_limits
+        value = float(found.goals[:n].max()) if n else 0.0
+        return value, violation_of(found.goals[n:] / scales[n:], low, high)
+
+
+def search(
+    plan: Plan,
+    *,
+    record: Callable | None = None,
+    progress: Callable | None = None,
+    anchor: Evaluation | None = None,
+) -> Outcome:
+    """The outcome of the solver of `plan` from its start.
+
+    Parameters
+    ----------
+    record : callable, optional
+        Called with each Evaluation, and again when its derivatives are known.
+    progress : callable, optional
+        Called with the number of evaluations, the best value and its violation.
+    anchor : Evaluation, optional
+        A design that works, whose branch of assembly is kept.
+    """
+    clock = time.perf_counter()
+    choice = plan.solver
+    solver = SOLVERS[choice.type]()
+    if solver.needs is not None:
+        solver.library()
+    _refuse(plan, solver)
+    problem = StudyProblem(plan)
+    problem.anchor = anchor
+    feasible = max(choice.tolerance, 1e-9)
+    watch = Watch(problem, feasible, record, progress)
+    first = problem.evaluate(problem.start, gradient=True)
+    _ = problem.scales
+    watch(first)
+    problem.observe, problem.limit = watch, choice.max_evaluations
+    limited, ended, message = False, problem.start, ""
+    try:
+        for task in _tasks(problem, solver.constrained, lambda: ended):  # noqa: B023
+            done = solver.solve(task, choice.tolerance, choice.max_evaluations)
+            ended, limited, message = np.asarray(done.x, float)[: problem.n], done.limited, done.message
+    except Limit:
+        limited, message = True, f"{choice.max_evaluations} evaluations are done, as many as max_evaluations allows"
+    problem.limit = None
+    found = _result(problem, watch, ended, choice.tolerance)
+    return _judged(plan, problem, watch, first, found, limited, message, clock)
+
+
+def _refuse(plan: Plan, solver) -> None:
+    """Raises where a solver does not take the constraints of a plan."""
+    if plan.constraints and not solver.constrained:
+        able = ", ".join(name for name, kind in SOLVERS.items() if kind.constrained)
+        raise KinegradError(f"The solver {solver.name!r} takes no constraints; choose from {able}.")
+    equations = [name for name, one in plan.constraints.items() if one.limits[0] == one.limits[1]]
+    if equations and not solver.equations:
+        able = ", ".join(name for name, kind in SOLVERS.items() if kind.constrained and kind.equations)
+        raise KinegradError(
+            f"The solver {solver.name!r} takes no equations such as {equations[0]!r}; choose from {able}."
+        )
+
+
+def _tasks(problem: StudyProblem, constrained: bool, ended: Callable):
+    """What a solver is given, one after the other."""
+    if problem.n_goals == 1:
+        yield problem
+    elif constrained:
+        yield Epigraph(problem, problem.start)
+    else:
+        for sharpness in SHARPNESS:
+            yield SmoothLargest(problem, np.clip(ended(), problem.lower, problem.upper), sharpness)
+
+
+def _result(problem: StudyProblem, watch: Watch, ended: np.ndarray, tolerance: float) -> Evaluation:
+    """The design that is the result: where the solver ended, unless a better one was seen on the way."""
+    _, best = watch.best
+    inside = np.clip(ended, problem.lower, problem.upper)
+    last = problem.memory.get(inside) or problem.evaluate(inside)
+    if last.ok:
+        value, violation = watch.merit(last)
+        best_value, best_violation = watch.merit(best)
+        slack = 10.0 * tolerance * problem.scales[0]
+        if violation <= watch.tolerance and (value <= best_value + slack or best_violation > watch.tolerance):
+            best = last
+    if problem.differentiated(best):
+        return problem.recall(best)
+    return problem.recall(watch.smooth[1])
+
+
+def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outcome:
+    """The outcome, with a verdict by the first-order conditions."""
+    smooth = problem.n_goals == 1
+    unconstrained = not SOLVERS[plan.solver.type].constrained
+    task, x = problem, found.x
+    if not smooth:
+        task = Epigraph(problem, found.x)
+        x = task.start
+    allowed = max(np.sqrt(plan.solver.tolerance), ACTIVE)
+    near = allowed if smooth or not unconstrained else SMOOTHED
+    held = optimality(task, x, near)
+    if held.residual <= allowed and held.violation <= 10.0 * watch.tolerance:
+        status = OPTIMUM
+    elif limited:
+        status = LIMIT
+    else:
+        status = STALLED
+        why = (
+            f"constraints are violated by {held.violation:.3g} (scaled)"
+            if held.violation > 10.0 * watch.tolerance
+            else f"the projected gradient is {held.residual:.3g} (scaled) and should be below {allowed:.1g}"
+        )
+        beside = f"; designs beyond do not work: {watch.last_failure}" if problem.failures else ""
+        message = f"stalled: {why}{beside} ({message})"
+    k, variables = problem.n_goals, problem.variables
+    multipliers = held.multipliers if smooth else held.multipliers[k:]
+    sizes = problem.scales[0] / problem.scales[k:]
+    slopes = variables.slopes(found.values)
+    bound = held.bound_multipliers[: problem.n] * problem.scales[0] / slopes
+    active = {}
+    for i, label in enumerate(variables.labels):
+        if held.at_lower[i] or held.at_upper[i]:
+            active[label] = "lower" if held.at_lower[i] else "upper"
+    low, high = problem.constraint_limits
+    scaled = found.goals[k:] / problem.scales[k:]
+    for i, name in enumerate(plan.constraints):
+        if low[i] == high[i]:
+            active[name] = "equals"
+        elif scaled[i] - low[i] <= near or high[i] - scaled[i] <= near:
+            active[name] = "at_least" if scaled[i] - low[i] <= near else "at_most"
+    top = int(found.goals[:k].argmax())
+    return Outcome(
+        status=status, message=message, start=first.values.tolist(), values=found.values.tolist(),
+        goals_before=first.goals.tolist(), goals=found.goals.tolist(), objectives_before=first.objectives,
+        objectives=found.objectives, violation=held.violation, residual=held.residual,
+        multipliers=(multipliers * sizes).tolist(), bound_multipliers=bound.tolist(), active=active,
+        evaluations=problem.evaluations, failures=problem.failures, gradients=problem.gradients,
+        seconds=time.perf_counter() - clock, solver=plan.solver.type, scales=problem.scales.tolist(),
+        gradient=found.jacobian[top].tolist(), history=watch.history,
+    )  # fmt: skip

@@ -1,0 +1,224 @@
+"""Study: a model, what may change in it, and what is wanted of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from kinegrad.errors import ModelError, Problem
+from kinegrad.model.element import dotted, sentences
+from kinegrad.model.model import Model
+from kinegrad.optimize.description import Description
+from kinegrad.optimize.log import Log, NoLog, fingerprint
+from kinegrad.optimize.plan import Plan, plans
+from kinegrad.optimize.problem import StudyProblem
+from kinegrad.optimize.reading import VERSION, read_document, read_study, read_text
+from kinegrad.optimize.result import StudyResult
+from kinegrad.optimize.search import Outcome, search
+
+#: keys that change how a study is done, not what it asks
+HOW = ("log", "title")
+
+
+class Study:
+    """A model and what is asked of it: parameters that vary, what shall be small, and limits.
+
+    Parameters
+    ----------
+    model : Model
+    **keys
+        Those of a study file: ``variables={"k": {"bounds": [1, 9]}}, minimise="miss"``.  ModelError lists all problems.
+    """
+
+    def __init__(self, model: Model, **keys: Any):
+        try:
+            self.description = Description.model_validate(keys)
+        except ValidationError as error:
+            raise ModelError(*(Problem(text, dotted(path)) for path, text in sentences(error))) from None
+        self.model = model
+        self._finish()
+
+    def _finish(self) -> Study:
+        self.plans, findings = plans(self.model, self.description)
+        if findings:
+            raise ModelError(*(Problem(text, dotted(path)) for path, text in findings))
+        return self
+
+    @classmethod
+    def _made(cls, model: Model, description: Description) -> Study:
+        study = cls.__new__(cls)
+        study.model, study.description = model, description
+        return study._finish()
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> Study:
+        """The study in a file; ModelError lists all its problems with their lines."""
+        return cls._made(*read_study(path))
+
+    @classmethod
+    def from_yaml_text(cls, text: str, folder: str | Path = ".") -> Study:
+        """The study in a text of YAML; a model file is looked for from `folder`."""
+        return cls._made(*read_text(text, Path(folder)))
+
+    @classmethod
+    def from_dict(cls, document: Mapping, folder: str | Path = ".") -> Study:
+        """The study in a document such as a file holds."""
+        model, description, findings = read_document(document, Path(folder))
+        if findings:
+            raise ModelError(*(Problem(text, dotted(path)) for path, text in findings))
+        return cls._made(model, description)
+
+    def to_dict(self) -> dict:
+        """The document that describes the study, with its model inside."""
+        return {"kinegrad_study": VERSION, "model": self.model.to_dict(), **_plain(self.description)}
+
+    def __repr__(self) -> str:
+        what = self.description.minimise
+        goal = "" if what is None else f", minimise {what.value or 'the largest of several'}"
+        return f"<Study of {self.model.title or 'a model'!r}: {len(self.plan.variables)} variables{goal}>"
+
+    @property
+    def plan(self) -> Plan:
+        """What is searched for at last: the plan of the last stage."""
+        return self.plans[-1]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for studies that ask the same."""
+        document = self.to_dict()
+        for key in HOW:
+            document.pop(key, None)
+        return fingerprint(document)
+
+    def problem(self) -> StudyProblem:
+        """What solvers see: for any solver you have."""
+        return StudyProblem(self.plan)
+
+    def with_solver(self, **changes: Any) -> Study:
+        """The same study with other values of some keys of its solver."""
+        changes = {key: value for key, value in changes.items() if value is not None}
+        if not changes:
+            return self
+        keys = {name: getattr(self.description, name) for name in self.description.model_fields_set}
+        return Study(self.model, **keys | {"solver": self.description.solver.with_(**changes)})
+
+    def optimize(
+        self,
+        solver: str | None = None,
+        *,
+        tolerance: float | None = None,
+        max_evaluations: int | None = None,
+        log: str | Path | None = None,
+        fresh: bool = False,
+        progress: Callable[[int, float, float], None] | None = None,
+    ) -> StudyResult:
+        """The optimum, stage by stage.
+
+        Parameters
+        ----------
+        solver, tolerance, max_evaluations : optional
+            In the place of those of the study.
+        log : path, optional
+            Records every evaluation as a line of JSON (default: the study's `log`, if it has one).  Where it has records of
+            the same study already, finished stages are read, and an unfinished one goes on from its best design.
+        fresh : bool
+            Begin a new log.
+        progress : callable, optional
+            Called with the number of evaluations, the best value so far and its violation.
+        """
+        study = self.with_solver(type=solver, tolerance=tolerance, max_evaluations=max_evaluations)
+        path = log if log is not None else study.description.log
+        kept = NoLog() if path is None else Log(path, study.fingerprint, study.plan.title, fresh)
+        with kept, _collected_warnings():
+            outcomes = list(_stages(study.plans, kept, progress))
+        return StudyResult(study.plan, outcomes[-1], tuple(outcomes), kept.path)
+
+
+def _stages(stages: list[Plan], log, progress):
+    """The outcome of each stage, from the optimum of the one before."""
+    before: Outcome | None = None
+    for number, plan in enumerate(stages):
+        known = log.finished.get(("result", 0, number))
+        if known is not None:
+            before = Outcome.read(known["outcome"])
+            yield before
+            continue
+        if before is not None:
+            plan = plan.started_at(np.array(before.values))
+        seen = log.best.get((0, number))
+        plan = plan if seen is None else plan.started_at(np.array(seen["values"]))
+        before = search(plan, record=_Recorder(log, number, plan), progress=progress)
+        log.write({"kind": "result", "job": 0, "stage": number, "outcome": _without_nan(before.plain())})
+        yield before
+
+
+class _Recorder:
+    """Writes evaluations of a stage to a log, each with its rank."""
+
+    def __init__(self, log, stage: int, plan: Plan):
+        self.log, self.stage, self.plan = log, stage, plan
+
+    def __call__(self, found) -> None:
+        merit = None
+        if found.ok:
+            k = len(self.plan.goals)
+            limits = np.array([c.limits for c in self.plan.constraints.values()]).reshape(-1, 2)
+            over = np.maximum(limits[:, 0] - found.goals[k:], found.goals[k:] - limits[:, 1]).max(initial=0.0)
+            feasible = over <= 1e-6 * max(1.0, float(np.abs(found.goals[k:]).max(initial=0.0)))
+            merit = [0, float(found.goals[:k].max())] if feasible else [1, float(over)]
+        self.log.evaluation(found, self.stage, merit)
+
+
+def _without_nan(value):
+    """The same with None in the place of numbers that JSON has not."""
+    if isinstance(value, dict):
+        return {key: _without_nan(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+class _collected_warnings:
+    """Warnings of thousands of runs: each sentence once, by what it begins with."""
+
+    def __enter__(self):
+        self._catch = warnings.catch_warnings(record=True)
+        self._list = self._catch.__enter__()
+        warnings.simplefilter("always")
+
+    def __exit__(self, *error):
+        self._catch.__exit__(*error)
+        seen: dict = {}
+        for one in self._list:
+            seen.setdefault((one.category, str(one.message)[:40]), []).append(one)
+        for (category, _), many in seen.items():
+            if not issubclass(category, RuntimeWarning):
+                more = f" (and in {len(many) - 1} more runs)" if len(many) > 1 else ""
+                warnings.warn(f"{many[0].message}{more}", category, stacklevel=3)
+
+
+def _plain(value: Any) -> Any:
+    """Elements of a description as a file has them."""
+    from kinegrad.model.element import Element
+    from kinegrad.optimize.goals import Goal
+
+    if isinstance(value, Element):
+        found = {
+            name: _plain(getattr(value, name)) for name in type(value).model_fields if name in value.model_fields_set
+        }
+        return {key: entry for key, entry in found.items() if entry is not None}
+    if isinstance(value, Goal):
+        return value.text
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    from kinegrad.expressions.syntax import Expression
+
+    return str(value) if isinstance(value, Expression) else value

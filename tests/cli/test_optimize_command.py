@@ -1,0 +1,61 @@
+"""``kinegrad optimize``: the contract, the table, the files, and what is refused."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kinegrad.cli.contract import STOPPED
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def slide(tmp_path):
+    shutil.copytree(EXAMPLES / "slide", tmp_path / "slide")
+    return tmp_path / "slide" / "study.yaml"
+
+
+def test_optimum(slide, report, command):
+    found = report("optimize", slide)
+    keys = "status variables values constraints active evaluations failures gradients seconds log".split()
+    assert set(keys) <= set(found)
+    assert found["status"] == "optimum" and found["values"]["effort"] == pytest.approx(12.0, rel=1e-8)
+    assert found["log"] == str(slide.with_suffix(".jsonl")) and slide.with_suffix(".jsonl").exists()
+    out, plot = slide.parent / "best.yaml", slide.parent / "course.png"
+    code, text, err = command("optimize", slide, "--out", out, "--plot", plot)
+    assert (code, err) == (0, "") and "held by" in text and "arrives" in text and "equals" in text
+    assert plot.stat().st_size > 10_000
+    code, text, _ = command("run", out, "--json")
+    assert json.loads(text)["objectives"]["x"] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_a_limit_is_a_negative_verdict(slide, command):
+    code, out, err = command("optimize", slide, "--max-evaluations", 3, "--json")
+    assert (code, err) == (1, "") and json.loads(out)["status"] == "limit"
+
+
+def test_bad_input(slide, command):
+    code, out, err = command("optimize", slide, "--solver", "ipot")
+    assert (code, out) == (2, "") and "which is no solver (did you mean 'ipopt'?)" in err
+    slide.write_text(slide.read_text().replace("minimise: effort", "minimise: efort"))
+    code, out, err = command("optimize", slide)
+    assert code == 2 and err.startswith("line 7: minimise is 'efort'") and "did you mean 'effort'?" in err
+    assert not slide.with_suffix(".jsonl").exists()
+
+
+def test_ctrl_c(slide, command, monkeypatch):
+    from kinegrad.cli import optimize
+
+    def stop(self, evaluations, value, violation):
+        if evaluations == 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(optimize.Course, "__call__", stop)
+    code, out, err = command("optimize", slide)
+    assert (code, out) == (STOPPED, "") and "the same command goes on from there" in err
+    monkeypatch.undo()
+    monkeypatch.setenv("KINEGRAD_QUIET", "1")
+    code, out, _ = command("optimize", slide, "--json")
+    assert code == 0 and json.loads(out)["status"] == "optimum"

@@ -1,0 +1,146 @@
+"""What solvers see: derivatives, one simulation a design, numbers that are finite, and the branch of the assembly."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinegrad as kg
+from kinegrad.optimize import analyses
+from kinegrad.optimize.branch import follow
+
+HERE = Path(__file__).parent
+FOUR_BAR = HERE / "four_bar.yaml"
+
+
+@pytest.fixture
+def study():
+    return kg.Study(
+        kg.Model.from_yaml(FOUR_BAR),
+        cases={"light": {}, "heavy": {"simulation": {"t_end": 0.05}, "weight": 2}},
+        variables={"a": {"bounds": [0.5, 1.5]}, "d": {"bounds": [2.0, 10.0], "scale": "log"}, "b": {"scale": 2}},
+        minimise="reach**2 + 0.1*sin(a)*reach@heavy",
+        constraints={
+            "grashof": {"value": "a + d - b - c", "at_most": -0.05}, "some": {"value": "reach@light", "at_least": 0.1},
+        },
+    )  # fmt: skip
+
+
+def test_derivatives_beside_differences(study):
+    """Of goals by scaled variables, through cases, logarithms and expressions."""
+    problem = study.problem()
+    x, h = problem.start + 0.01, 1e-5
+    values = [(problem.goals(x + h * e) - problem.goals(x - h * e)) / (2 * h) for e in np.eye(problem.n)]
+    assert problem.slopes(x) == pytest.approx(np.array(values).T, rel=1e-6, abs=1e-8)
+    assert problem.gradient(x) == pytest.approx(problem.slopes(x)[0])
+    assert problem.jacobian(x).shape == (2, 3)
+
+
+@pytest.mark.parametrize("method", ["direct", "discrete-adjoint"])
+def test_methods_agree(study, method):
+    chosen = study.with_solver(gradient=method).problem()
+    assert chosen.slopes(chosen.start) == pytest.approx(study.problem().slopes(chosen.start), rel=1e-9)
+
+
+def test_a_design_is_simulated_once(study, monkeypatch):
+    runs = []
+    simulate = analyses.simulate
+    monkeypatch.setattr(analyses, "simulate", lambda *a, **k: runs.append(1) or simulate(*a, **k))
+    problem = study.problem()
+    x = problem.start
+    problem.value(x), problem.gradient(x), problem.constraints(x), problem.jacobian(x)
+    assert len(runs) == 2 and problem.evaluations == 1 and problem.gradients == 1  # one for each case
+    problem.value(x + 0.01)
+    assert len(runs) == 4 and problem.gradients == 1
+    problem.value(x)
+    assert len(runs) == 4
+
+
+def test_the_memory_is_bounded(study):
+    problem = study.problem()
+    for k in range(20):
+        problem.evaluate(problem.start + 1e-3 * k)
+    assert len(problem.memory) == 16
+    assert sum(found.found is not None for found in problem.memory.good()) == 2
+    again = problem.evaluate(problem.start + 19e-3, gradient=True)
+    assert again.number == 20 and again.jacobian.shape == (3, 3)
+
+
+def test_parameters_only_cost_no_simulation(monkeypatch):
+    monkeypatch.setattr(analyses, "simulate", None)
+    study = kg.Study(kg.Model.from_yaml(FOUR_BAR), variables={"a": {}, "d": {}}, minimise="(a - 2)**2 + (d - a)**2")
+    assert study.optimize().variables == pytest.approx({"a": 2.0, "d": 2.0}, abs=1e-6)
+
+
+def wall(**keys):
+    """The optimum (7, 2) is far beyond where the linkage can be assembled: b + c >= sqrt(d² + a²)."""
+    return kg.Study(
+        kg.Model.from_yaml(FOUR_BAR), variables={"d": {"bounds": [1, 10]}, "b": {"bounds": [1, 3]}},
+        minimise="(d - 7)**2 + (b - 2)**2 + 1e-6*reach", **keys,
+    )  # fmt: skip
+
+
+def test_what_a_solver_is_told_beyond_the_wall():
+    """Finite numbers that grow, with derivatives that lead back."""
+    problem = wall().problem()
+    start = problem.value(problem.start)
+    x = problem.variables.scaled(np.array([7.0, 2.0]))
+    value, gradient = problem.value(x), problem.gradient(x)
+    assert problem.failures == 1 and not problem.evaluate(x).ok
+    assert "cannot be assembled" in problem.evaluate(x).problem
+    assert np.isfinite(value) and value > start and np.isfinite(gradient).all()
+    assert gradient @ (problem.start - x) < 0.0
+    h = 1e-3
+    beyond = [problem.value(x + h * s * (problem.start - x)) for s in (1.0, 0.0)]
+    assert beyond[0] < beyond[1]
+
+
+@pytest.mark.parametrize("solver", ["l-bfgs-b", "slsqp", "ipopt", "nlopt-lbfgs"])
+def test_a_wall_of_designs_that_cannot_be_assembled(solver):
+    """The result is a design that works, better than the start, and no success is told."""
+    found = wall().optimize(solver, max_evaluations=18)
+    d, b = found.variables["d"], found.variables["b"]
+    assert found.status in ("stalled", "limit") and not found.optimal and found.failures > 0
+    assert b + 2.5 >= np.hypot(d, 1.0) and d > 4.0
+    assert found.values["minimise"] < 8.0 < found.values_before["minimise"]
+    if found.status == "stalled":
+        assert "designs beyond do not work" in found.message
+
+
+def test_bodies_that_cannot_be():
+    model = kg.Model.from_yaml(FOUR_BAR)
+    model.parameters["m"] = 1.0
+    model.bodies["crank"] = model.bodies["crank"].with_(mass="m - 0.5")
+    problem = kg.Study(model, variables={"m": {"bounds": [0, 2]}}, minimise="reach").problem()
+    assert problem.evaluate(problem.start).ok
+    failed = problem.evaluate(np.array([0.2]))
+    assert failed.status == "failed" and "bodies.crank.mass" in failed.problem
+    assert np.isfinite(problem.value(np.array([0.2])))
+
+
+def test_a_start_that_fails_is_named():
+    study = kg.Study(kg.Model.from_yaml(FOUR_BAR), variables={"d": {"bounds": [1, 10], "start": 9.0}}, minimise="reach")
+    with pytest.raises(kg.KinegradError, match=r"The start of the study does not work: .*cannot be assembled.* d = 9"):
+        study.optimize()
+
+
+def test_the_branch_is_kept():
+    """From d = 3 to d = 5.3 and on the linkage stays above the line of its pivots, whatever the poses say."""
+    problem = wall().problem()
+    near = problem.evaluate(problem.start)
+    for d in (4.0, 4.7):
+        found = problem.evaluate(problem.variables.scaled(np.array([d, 2.5])))
+        assert found.ok
+        angle = dict(zip(problem._cases[0][0].system.coordinates, found.positions[""], strict=True))
+        before = dict(zip(problem._cases[0][0].system.coordinates, near.positions[""], strict=True))
+        assert all(abs(angle[name] - before[name]) < 0.9 for name in angle)
+
+
+def test_a_jump_ends_the_way():
+    """Positions that jump at a half are followed up to there."""
+    moves = np.ones(1)
+    smooth = follow(lambda part, q: np.array([2.0 * part]), np.zeros(1), moves)
+    assert smooth == pytest.approx([2.0])
+    with pytest.raises(kg.AssemblyError, match="jumps to another branch") as error:
+        follow(lambda part, q: np.array([0.0 if part < 0.5 else 1.0]), np.zeros(1), moves)
+    assert error.value.reached == pytest.approx(0.5, abs=0.01)

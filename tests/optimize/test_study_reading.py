@@ -1,0 +1,128 @@
+"""Study files: every problem at once, with its line and a remedy."""
+
+from pathlib import Path
+
+import pytest
+
+import kinegrad as kg
+
+HERE = Path(__file__).parent
+HEAD = "kinegrad_study: 1\nmodel: four_bar.yaml\n"
+GOOD = HEAD + "variables: {a: {bounds: [0.5, 2]}}\nminimise: reach\n"
+
+
+def problems(text):
+    with pytest.raises(kg.ModelError) as error:
+        kg.Study.from_yaml_text(text, HERE)
+    return {problem.line: problem.sentence for problem in error.value.problems}
+
+
+def test_good():
+    study = kg.Study.from_yaml_text(GOOD, HERE)
+    assert study.plan.variables.labels == ("a",) and study.plan.title == "Four-bar linkage"
+    again = kg.Study.from_dict(study.to_dict())
+    assert again.fingerprint == study.fingerprint
+    assert again.to_dict() == study.to_dict()
+    assert kg.Study.from_yaml_text(GOOD + "log: other.jsonl\n", HERE).fingerprint == study.fingerprint
+    assert kg.Study.from_yaml_text(GOOD + "solver: tnc\n", HERE).fingerprint != study.fingerprint
+
+
+def test_all_problems_at_once():
+    found = problems(
+        HEAD
+        + """variables:
+  a: {bounds: [2, 1]}
+  b: {bounds: [5, 9]}
+  q: {}
+  d: {scale: -1}
+minimise: reech + 1
+constraints:
+  far: {value: nothing, at_least: 1}
+  open: {value: reach}
+solver: {type: slsqq}
+cases: {one: {set: {zz: 1}}, two: {set: {a: 1}}}
+extra: 1
+"""
+    )
+    assert "variables.d.scale is -1; a scale is larger than zero" in found[7]
+    assert "'extra' is an unknown key" in found[14]
+    assert "constraints.open has no limit; give at_least, at_most or equals" in found[11]
+
+
+def test_names_are_looked_up():
+    found = problems(
+        HEAD
+        + """variables:
+  a: {bounds: [2, 1]}
+  b: {bounds: [5, 9]}
+  q: {}
+minimise: reech + 1
+constraints:
+  far: {value: nothing, at_least: 1}
+solver: {type: slsqq}
+cases: {one: {set: {zz: 1}}, two: {set: {c: 1}}}
+"""
+    )
+    assert "variables.a.bounds are [2, 1] for 'a'; exchange the two" in found[4]
+    assert "the model has 'b' = 2.5, outside its bounds [5, 9]; give a start within" in found[5]
+    assert "There is no parameter 'q'" in found[6]
+    assert "'reech' is no objective and no parameter (did you mean 'reach'?); objectives: reach" in found[7]
+    assert "constraints.far.value is 'nothing'" in found[9]
+    assert "which is no solver (did you mean 'slsqp'?); choose from l-bfgs-b, slsqp" in found[10]
+    assert "There is no parameter 'zz'" in found[11]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("minimise: coupler.P.x", "make it an objective of the model"),
+        ("minimise: reach@one", "there is no case 'one'; cases: none"),
+        ("analysis: kinematics\nminimise: reach", "which studies do not do yet; choose from dynamics, equilibrium"),
+        ("simulation: {step: a/100}\nminimise: reach", "follows the variable 'a'"),
+        ("simulation: {stepp: 1}\nminimise: reach", "did you mean 'step'?"),
+        ("simulation: {integrator: {type: rk5}}\nminimise: reach", "unknown type 'rk5'"),
+        ("variant: other\nminimise: reach", "variant 'other' does not exist"),
+        ("cases: {x: {set: {a: 2}}}\nminimise: reach", "gives 'a', which varies"),
+        ("cases: {x: {set: {c: 2}}}\nminimise: reach + c", "has another value in case 'x'"),
+        ("minimise: {largest_of: [reach]}", "give at least two"),
+        ("minimise: reach\nstages: [{solver: {type: tncc}}]", "did you mean 'tnc'?"),
+        ("minimise: reach\nsolver: {tolerance: 0}", "a number larger than zero is needed"),
+        ("minimise: reach\nsolver: {max_evaluations: 0}", "a whole number from 1"),
+        ("minimise: reach\nconstraints: {x: {value: a, at_least: 2, at_most: 1}}", "exchange the two"),
+        ("minimise: reach\nconstraints: {x: {value: a, at_least: 2, equals: 1}}", "equals stands alone"),
+        ("{}", "not YAML"),
+    ],
+)
+def test_refused(line, sentence):
+    found = problems(HEAD + "variables: {a: {}}\n" + line + "\n")
+    assert any(sentence in text for text in found.values()), found
+
+
+def test_derived_parameters_do_not_vary():
+    model = kg.Model.from_yaml(HERE / "four_bar.yaml")
+    model.parameters["twice"] = "2*a"
+    with pytest.raises(kg.ModelError, match=r"variables.twice is derived from other parameters .*; vary those"):
+        kg.Study(model, variables={"twice": {}}, minimise="reach")
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(kg.ModelError, match=r"cannot be read: .*; give the path of a study file"):
+        kg.Study.from_yaml(tmp_path / "nothing.yaml")
+    with pytest.raises(kg.ModelError, match="this is a model file"):
+        kg.Study.from_yaml(HERE / "four_bar.yaml")
+    (tmp_path / "study.yaml").write_text(GOOD)
+    with pytest.raises(kg.ModelError, match=r"line 2: model four_bar.yaml: .*four_bar.yaml cannot be read"):
+        kg.Study.from_yaml(tmp_path / "study.yaml")
+
+
+def test_lists_and_entries():
+    slide = Path(__file__).parents[2] / "examples" / "slide" / "model.yaml"
+    model = kg.Model.from_yaml(slide)
+    study = kg.Study(model, variables={"u[0]": {"bounds": [0, 9]}, "u[3]": {"bounds": [None, 4]}}, minimise="effort")
+    assert study.plan.variables.named([1.0, 2.0]) == {"u[0]": 1.0, "u[3]": 2.0}
+    with pytest.raises(kg.ModelError, match="varies 'u\\[0\\]', which varies already"):
+        kg.Study(model, variables={"u": {}, "u[0]": {}}, minimise="effort")
+    with pytest.raises(kg.ModelError, match=r"variables.u.bounds\[0\] has 2 entries, and the parameter has 8"):
+        kg.Study(model, variables={"u": {"bounds": [[1, 2], 3]}}, minimise="effort")
+    study = kg.Study(model, variables={"u": {"bounds": [[-1.0] * 8, None], "start": 0.5}}, minimise="effort")
+    assert study.plan.variables.lower.tolist() == [-1.0] * 8 and study.plan.variables.start.tolist() == [0.5] * 8
