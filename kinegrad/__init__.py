@@ -48,6 +48,11 @@ _PUBLIC = {
     "DiscreteAdjoint": "sensitivity.discrete_adjoint",
     "ContinuousAdjoint": "sensitivity.continuous_adjoint",
     "GradientCheck": "sensitivity.differences",
+    "Certificate": "sensitivity.certificate",
+    "check_gradient": "sensitivity.certificate",
+    "Hessian": "sensitivity.hessian",
+    "hessian": "sensitivity.hessian",
+    "hessian_product": "sensitivity.hessian",
     # rest, and motions that are given
     **dict.fromkeys(("assemble", "Assembly"), "statics.assembly"),
     "equilibrium": "statics.equilibrium",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kinegrad.model.model import Model
     from kinegrad.sensitivity.result import Gradient
 
+ELEMENTS = 12  # rows of the table by element
 SHOWN = 40  # rows of a table on the screen; JSON has them all
 
 Method = Annotated[
@@ -38,6 +39,14 @@ All = Annotated[bool, typer.Option("--all", help="Differentiate by every number 
 GradientPlot = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE.png", help="Draw relative sensitivities and the gradient by time."),
+]
+Certify = Annotated[
+    bool,
+    typer.Option(
+        "--certify",
+        help="Compare directions with differences, steps with half of them, and with another method and coordinate set; exit "
+        "code 1 if something speaks against the gradient.",
+    ),
 ]
 AdjointStep = Annotated[
     float | None,
@@ -65,6 +74,7 @@ def gradient(
     objective: Objectives = [],  # noqa: B006
     all_: All = False,
     check: Check = False,
+    certify: Certify = False,
     adjoint_step: AdjointStep = None,
     coordinates: o.Coordinates = None,
     formulation: o.Formulation = None,
@@ -99,7 +109,7 @@ def gradient(
     from kinegrad.sensitivity.method import Wanted
     from kinegrad.sensitivity.methods import method_of
 
-    chosen = _method(method, all_, wrt, check, adjoint_step)
+    chosen = _method(method, all_, wrt, check, certify, adjoint_step)
     description, cut = _with_objectives(o.load_model(model, variant, set_), objective, cut, coordinates)
     choices = Choices(
         coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty, from_, from_time,
@@ -128,9 +138,7 @@ def gradient(
         result.plot(job.plot)
     data = {
         "objectives": {name: float(value) for name, value in result.values.items()},
-        "gradient": _finite(result.by_number())
-        if all_
-        else _by_name(system, names, result.values, _with_meaning(result)),
+        "gradient": _finite(_ranked(result)) if all_ else _by_name(system, names, result.values, _with_meaning(result)),
         "method": chosen,
         "cpu_s": result.cpu_s,
         "simulation_cpu_s": result.simulation_cpu_s,
@@ -145,6 +153,10 @@ def gradient(
     good = True
     if check:
         good = add_check(data, result, names)
+    if certify:
+        good = add_certificate(data, result) and good
+    if all_:
+        data["by_element"] = result.by_element()
 
     def show(console):
         _show(console, data, description)
@@ -160,12 +172,20 @@ def _with_meaning(result):
     return matrix
 
 
+def _ranked(result) -> dict[str, dict[str, float]]:
+    """Derivatives by every number, the most important first."""
+    order = result.ranked()
+    return {name: {number.path: number.derivatives[name] for number in order} for name in result.values}
+
+
 def _finite(derivatives: dict[str, dict[str, float]]) -> dict[str, dict[str, float | None]]:
     """The derivatives with None in the place of those that do not exist."""
     return {name: {k: None if x != x else x for k, x in row.items()} for name, row in derivatives.items()}
 
 
-def _method(method: str | None, all_: bool, wrt: Sequence[str], check: bool, adjoint_step: float | None) -> str:
+def _method(
+    method: str | None, all_: bool, wrt: Sequence[str], check: bool, certify: bool, adjoint_step: float | None
+) -> str:
     """The method, after options that contradict each other are refused."""
     from kinegrad.sensitivity.methods import ALSO, METHODS
 
@@ -183,8 +203,9 @@ def _method(method: str | None, all_: bool, wrt: Sequence[str], check: bool, adj
         raise KinegradError(f"--all does not go with --method {method}; use --method discrete-adjoint.")
     if all_ and wrt:
         raise KinegradError("--all and --wrt contradict each other; leave one of them out.")
-    if all_ and check:
-        raise KinegradError("--check does not go with --all; name parameters by --wrt and check these.")
+    for option, given in (("--check", check), ("--certify", certify)):
+        if all_ and given:
+            raise KinegradError(f"{option} does not go with --all; name parameters by --wrt and check these.")
     return method or ("discrete-adjoint" if all_ else "direct")
 
 
@@ -257,6 +278,31 @@ def add_check(data: dict, result: Gradient, names: Sequence[str]) -> bool:
     return found.good
 
 
+def add_certificate(data: dict, result: Gradient) -> bool:
+    """Whether nothing speaks against the gradient; puts what was found into `data`."""
+    from kinegrad.cli.progress import Progress
+    from kinegrad.sensitivity.certificate import check_gradient
+
+    with Progress("Certificate") as progress:
+        sets = result.motion.formulation.type != "recursive"
+        found = check_gradient(result, methods=True, sets=sets, progress=progress)
+    data["certificate"] = found.as_dict()
+    return found.good
+
+
+def _show_certificate(console, data: dict) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    if "certificate" in data:
+        table = Table("certificate", "found")
+        for name, x in data["certificate"]["numbers"].items():
+            table.add_row(Text(name), f"{x:.1e}")
+        console.print(table)
+        for sentence in data["certificate"]["problems"] or ["Nothing was found against the gradient."]:
+            console.print(Text(sentence))
+
+
 def _show(console, data: dict, model: Model) -> None:
     from rich.text import Text
 
@@ -282,6 +328,13 @@ def _show(console, data: dict, model: Model) -> None:
     if "runs" in data:
         console.print(f"The states were more than the memory allowed: the run was done {data['runs']:.3g} times again.")
     show_check(console, data)
+    _show_certificate(console, data)
+    if "by_element" in data:
+        objectives = list(data["objectives"])
+        texts = [
+            (name, [f"{row[o]:.4g}" for o in objectives]) for name, row in list(data["by_element"].items())[:ELEMENTS]
+        ]
+        show_columns(console, "element", objectives, texts, "Sums of relative sensitivities [% per %]")
 
 
 def show_check(console, data: dict, of: str = "simulations") -> None:

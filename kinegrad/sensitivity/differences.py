@@ -151,7 +151,7 @@ def scanned(
         if progress is not None:
             progress((i + 1) / SIZES)
     psi = np.array(ends)  # (sizes, sides, objectives)
-    best, smallest = _extrapolated((psi[:, 0] - psi[:, 1]) / (2.0 * sizes[:, None]))
+    best, smallest, _ = extrapolated((psi[:, 0] - psi[:, 1]) / (2.0 * sizes[:, None]))
     return best, SURE * _noise(sizes, psi) / sizes[smallest]
 
 
@@ -163,9 +163,9 @@ def _objectives(system: System, objectives: Callable[[np.ndarray], np.ndarray], 
         return np.full(len(system.objectives), np.nan)
 
 
-def _extrapolated(quotients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def extrapolated(quotients: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(objectives,) limits of quotients (sizes, objectives) whose errors are even powers of the step size, and the number of
-    the smallest size in each."""
+    the smallest size in each, and the change of the last extrapolation."""
     sizes, count = quotients.shape
     best, error, smallest = np.full(count, np.nan), np.full(count, np.inf), np.full(count, sizes - 1)
     column = quotients
@@ -178,7 +178,7 @@ def _extrapolated(quotients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             best, error = np.where(better, row, best), np.where(better, delta, error)
             smallest = np.where(better, first + order, smallest)
         column = refined
-    return best, smallest
+    return best, smallest, error
 
 
 def _noise(sizes: np.ndarray, psi: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from kinegrad.simulate import simulate
 
 if TYPE_CHECKING:
     from kinegrad.sensitivity.differences import GradientCheck
+
+
+class Ranked(NamedTuple):
+    """A number of the model: its path and value, and its derivatives and relative sensitivities by objective."""
+
+    path: str
+    value: float
+    derivatives: dict[str, float]
+    relative: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -129,13 +138,39 @@ class Gradient:
     def objectives_with(self, rho: np.ndarray) -> np.ndarray:
         """The objectives of the same run with other values of the independent parameters."""
         motion = self.motion
-        system = motion.system.with_parameters(rho)
-        run = simulate(
-            system, motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
-            output_step=None if motion.scheme.adaptive else len(motion.hs) * motion.step,
-            solver=system.solver, s=slots_with(motion, rho), guess=motion.q[0], start=motion.start,
-        )  # fmt: skip
+        run = motion_with(motion, rho, None if motion.scheme.adaptive else len(motion.hs) * motion.step)
         return np.array(list(run.objectives.values()), float)
+
+    def ranked(self) -> list[Ranked]:
+        """Every number of the model, the most important first: by its largest relative sensitivity over the objectives.
+
+        Relative sensitivity is the change of an objective in percent when the number grows by one percent; of an objective
+        that is zero, its change.  Numbers without a derivative, and those that are zero, come last.
+        """
+        derivatives = self.by_number()
+        system = self.motion.system
+        paths, at = system.slots.field_paths, system.slots.field_values(system.rho)
+        table = np.array([list(row.values()) for row in derivatives.values()])
+        sizes = np.array([abs(float(value)) or 1.0 for value in self.values.values()])
+        relative = at * table / sizes[:, None]
+        importance = np.nan_to_num(np.abs(relative)).max(axis=0)
+        return [
+            Ranked(
+                paths[k],
+                float(at[k]),
+                *(dict(zip(self.values, x[:, k].tolist(), strict=True)) for x in (table, relative)),
+            )
+            for k in np.argsort(-importance, kind="stable")
+        ]
+
+    def by_element(self) -> dict[str, dict[str, float]]:
+        """{body or other element: {objective: sum of magnitudes of relative sensitivities of its numbers}}, largest first."""
+        groups: dict[str, dict[str, float]] = {}
+        for number in self.ranked():
+            group = groups.setdefault(".".join(number.path.split(".")[:2]), dict.fromkeys(self.values, 0.0))
+            for name, x in number.relative.items():
+                group[name] += 0.0 if np.isnan(x) else abs(x)
+        return dict(sorted(groups.items(), key=lambda item: -max(item[1].values(), default=0.0)))
 
     def plot(self, path: str | Path | None = None):
         """A matplotlib figure: relative sensitivities as bars and, with `history`, the gradient by time.
@@ -151,6 +186,15 @@ class Gradient:
         from kinegrad.display import gradient_html
 
         return gradient_html(self)
+
+
+def motion_with(motion: Motion, rho: np.ndarray, output_step: float | None) -> Motion:
+    """The same run with other values of the independent parameters."""
+    system = motion.system.with_parameters(rho)
+    return simulate(
+        system, motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step, output_step=output_step,
+        solver=system.solver, s=slots_with(motion, rho), guess=motion.q[0], start=motion.start,
+    )  # fmt: skip
 
 
 def slots_with(found, rho: np.ndarray) -> np.ndarray:

@@ -291,3 +291,20 @@ def test_adjoint_is_the_discrete_adjoint(report, pendulum):
     )
     assert short["method"] == "discrete-adjoint" and short["gradient"] == long["gradient"]
     report("gradient", pendulum(), "--all", "--method", "adjoint")
+
+
+def test_certificates(report, pendulum, command):
+    found = report("gradient", pendulum(), "--wrt", "m,L", "--certify")["certificate"]
+    assert found["good"] and not found["useless"] and found["problems"] == []
+    assert found["numbers"]["directions"] < 1e-8 and found["numbers"]["methods"] < 1e-9 and "sets" in found["numbers"]
+    code, out, _ = command("gradient", pendulum(), "--wrt", "m", "--certify")
+    assert code == 0 and "Nothing was found against the gradient." in out
+    code, _, err = command("gradient", pendulum(), "--all", "--certify")
+    assert code == 2 and "--certify does not go with --all" in err
+
+
+def test_every_number_by_importance(report, pendulum):
+    found = report("gradient", pendulum(), "--all")
+    sums = [max(row.values()) for row in found["by_element"].values()]
+    assert sums == sorted(sums, reverse=True) and sums[0] > 0.0
+    assert all(path.startswith(tuple(found["by_element"])) for path in found["gradient"]["travel"])
