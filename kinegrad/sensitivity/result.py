@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +15,7 @@ from kinegrad.simulate import simulate
 
 if TYPE_CHECKING:
     from kinegrad.sensitivity.differences import GradientCheck
+    from kinegrad.sensitivity.histories import StateSensitivities
 
 
 class Ranked(NamedTuple):
@@ -140,6 +141,16 @@ class Gradient:
         motion = self.motion
         run = motion_with(motion, rho, None if motion.scheme.adaptive else len(motion.hs) * motion.step)
         return np.array(list(run.objectives.values()), float)
+
+    def states(self, signals: Sequence[str]) -> StateSensitivities:
+        """Derivatives of signals over time, at up to 200 times, by the parameters of the gradient.
+
+        Signals are expressions as objectives have them, such as ``arm.tip.x`` or ``hinge.angle.velocity``; the run is done
+        again, and differentiated directly.
+        """
+        from kinegrad.sensitivity.histories import states
+
+        return states(self, signals)
 
     def ranked(self) -> list[Ranked]:
         """Every number of the model, the most important first: by its largest relative sensitivity over the objectives.

@@ -1,0 +1,101 @@
+"""Derivatives of quantities over time: what `Gradient.states` gives (SEN-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinegrad.coordinates.sets import lower
+from kinegrad.errors import KinegradError
+from kinegrad.quiet import without_warnings
+from kinegrad.sensitivity.direct import Sweep
+from kinegrad.sensitivity.gradient import states_of
+from kinegrad.sensitivity.sweeps import at_start, size_of_pieces
+from kinegrad.simulate import simulate
+
+if TYPE_CHECKING:
+    from kinegrad.sensitivity.result import Gradient
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StateSensitivities:
+    """Derivatives of quantities at times by parameters.
+
+    Attributes
+    ----------
+    t : (k,) array
+    signals : tuple of str
+        The expressions.
+    wrt : tuple of str
+        Labels of the independent parameters.
+    derivatives : (k, signals, parameters) array
+    """
+
+    t: np.ndarray
+    signals: tuple[str, ...]
+    wrt: tuple[str, ...]
+    derivatives: np.ndarray
+
+    def __getitem__(self, key: tuple[str, str]) -> np.ndarray:
+        """(k,) derivatives of a signal by a parameter."""
+        signal, parameter = key
+        return self.derivatives[:, self.signals.index(signal), self.wrt.index(parameter)]
+
+    def __repr__(self) -> str:
+        return f"<StateSensitivities of {', '.join(self.signals)} by {', '.join(self.wrt)} at {len(self.t)} times>"
+
+
+@without_warnings
+def states(gradient: Gradient, signals: Sequence[str]) -> StateSensitivities:
+    """Derivatives of `signals` over time: the sweep of direct differentiation, with them as values at the end of each piece."""
+    motion = gradient.motion
+    if getattr(motion, "formulation", None) is None:
+        raise KinegradError(
+            "Derivatives over time are those of a simulated motion; of one by drivers take kg.inverse(...)."
+        )
+    signals = (signals,) if isinstance(signals, str) else tuple(signals)
+    if not signals or not gradient.wrt:
+        raise KinegradError("states() needs a signal, such as 'arm.tip.x', and a gradient by parameters (wrt).")
+    if not np.array_equal(motion.s, motion.system.s):
+        raise KinegradError(
+            "Derivatives over time need a motion with the slots of its parameters, and this one was given others."
+        )
+    system = _with_signals(motion.system, signals)
+    run = simulate(
+        system, motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step, start=motion.start,
+        output_step=None if motion.scheme.adaptive else motion.stride * motion.step, solver=motion.system.solver,
+        guess=motion.q[0],
+    )  # fmt: skip
+    course, ds = states_of(run, True, None), system.directions(gradient.wrt)
+    sweep, final = Sweep(course.motion, ds), np.ones(len(signals), np.bool_)
+    times, found = [0.0], [_at_start(course.motion, ds)]
+    for piece in course.forwards(size_of_pieces(course.steps, None, found)):
+        sweep.grad[:] = 0.0
+        sweep.over(piece._replace(segment=piece.segment._replace(after=0.0, final=final)))
+        times.append(float(course.motion.ts[piece.last]))
+        found.append(sweep.grad.copy())
+    return StateSensitivities(np.array(times), signals, gradient.wrt, np.array(found))
+
+
+def _with_signals(system, signals: tuple[str, ...]):
+    """The same system with signals in the place of its objectives."""
+    model = system.model.copy()
+    model.objectives = {f"signal_{k}": {"final": text} for k, text in enumerate(signals)}
+    values = dict(zip(system.parameters.independent, system.rho.tolist(), strict=True))
+    same = lower(model.check(), system.kind, values=values, **system.set.options)
+    if same.coordinates != system.coordinates:
+        raise KinegradError(
+            f"With the signals {', '.join(signals)} the model has other coordinates than the motion; use them in an objective "
+            "or a measure of the model, and simulate it again."
+        )
+    return same
+
+
+def _at_start(motion, ds: np.ndarray) -> np.ndarray:
+    """(signals, p) derivatives at the start."""
+    work = motion.system.workspace(ds=ds, s=motion.s)
+    q, v, a = at_start(motion, work).direct()
+    return work["g_q"] @ q + work["g_v"] @ v + work["g_a"] @ a + work["g_s"]

@@ -1,0 +1,65 @@
+"""Derivatives of signals over time against differences of runs, with every kind of formulation and integrator."""
+
+import numpy as np
+import pytest
+from kinematics.small_models import FOUR_BAR, system
+
+import kinegrad as kg
+
+SIGNALS = ["b.C.x", "b.C.velocity.y", "a.B.acceleration.x", "JA.angle", "coupler*JA.angle.velocity"]
+SCHEMES = [
+    ("ali3p", "newmark"),
+    ("ali3p", "hht"),
+    ("matrix-r", "rk4"),
+    ("matrix-r", "newmark"),
+    ("index1", "rk4"),
+    ("recursive", "rk4"),
+]
+H = 1e-4
+
+
+def signals(linkage, scheme, **values):
+    """(times, signals) along a run."""
+    run = kg.simulate(linkage.with_parameters(values), *scheme, t_end=0.2, step=0.002)
+    place, angle = run.system.number_of["JA.angle"], run.q
+    C, B = run.marker("b.C"), run.marker("a.B")
+    coupler = dict(zip(linkage.parameters.independent, run.system.rho, strict=True))["coupler"]
+    return np.stack(
+        [C.position[:, 0], C.velocity[:, 1], B.acceleration[:, 0], angle[:, place], coupler * run.qd[:, place]], axis=1
+    )
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids="-".join)
+def test_against_differences(scheme):
+    linkage = system(FOUR_BAR)
+    gradient = kg.gradient(
+        kg.simulate(linkage, *scheme, t_end=0.2, step=0.002), wrt=["crank", "coupler"], method="adjoint"
+    )
+    found = gradient.states(SIGNALS)
+    assert found.derivatives.shape == (101, 5, 2) and found.t[0] == 0.0 and found.t[-1] == 0.2
+    formulation = kg.ALI3P(tolerance=1e-14) if scheme[0] == "ali3p" else scheme[0]
+    for k, (name, value) in enumerate((("crank", 0.3), ("coupler", 0.9))):
+        # central differences, extrapolated to fourth order
+        slopes = []
+        for h in (H, 2.0 * H):
+            more, less = (signals(linkage, (formulation, scheme[1]), **{name: value + s * h}) for s in (1.0, -1.0))
+            slopes.append((more - less) / (2.0 * h))
+        expected = (4.0 * slopes[0] - slopes[1]) / 3.0
+        size = np.abs(expected).max(axis=0)
+        assert (np.abs(found.derivatives[:, :, k] - expected).max(axis=0) < 2e-7 * size).all()
+    assert np.array_equal(found["b.C.x", "coupler"], found.derivatives[:, 0, 1]) and "at 101 times" in repr(found)
+
+
+def test_the_end_is_the_gradient_and_few_times_are_kept():
+    linkage = system(FOUR_BAR, [("norm2(b.C.position)}", "norm2(b.C.position)}, end: {final: b.C.y}")])
+    gradient = kg.gradient(kg.simulate(linkage, t_end=0.6, step=0.001), wrt=["crank"])
+    found = gradient.states("b.C.y")
+    assert len(found.t) == 201 and found.derivatives[-1, 0, 0] == pytest.approx(gradient["end", "crank"], rel=1e-12)
+
+
+def test_refused_by_name():
+    gradient = kg.gradient(kg.simulate(system(FOUR_BAR), t_end=0.02, step=0.01), wrt=["crank"])
+    with pytest.raises(kg.KinegradError, match=r"states\(\) needs a signal"):
+        gradient.states([])
+    with pytest.raises(kg.KinegradError, match="nothing"):
+        gradient.states(["nothing.at.all"])
