@@ -20,7 +20,8 @@ HEAD = """\
 # Gallery
 
 The models in `examples/`, each at the end of its motion with the paths of its points. `docs/pictures/gallery.py` draws the
-pictures and writes this page.
+pictures and writes this page. [Natural coordinates in pictures](natural_coordinates.md) has their sizes in all coordinate
+sets, those of vehicles and chain beside published counts.
 """
 
 

@@ -64,6 +64,16 @@ def test_pictures_are_what_their_script_draws(tmp_path):
     assert shown == set(elements.PICTURES)
 
 
+def test_pictures_of_natural_coordinates_are_what_their_script_draws(tmp_path):
+    natural = script("natural")
+    natural.write(tmp_path)
+    for name in natural.PICTURES:
+        assert (PICTURES / f"{name}.svg").read_text(encoding="utf-8") == (tmp_path / f"{name}.svg").read_text(
+            encoding="utf-8"
+        )
+    assert set(re.findall(r"(\w+)\.svg", text("natural_coordinates.md"))) == set(natural.PICTURES)
+
+
 def test_the_gallery_shows_every_example():
     import gallery
 
