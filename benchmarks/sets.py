@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 import kinegrad as kg
+from kinegrad.simulate import given_time
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SETS = {"joint": kg.joint, "reference-point": kg.reference_point, "natural": kg.natural}
@@ -23,7 +24,7 @@ def line(name: str) -> str:
     """The line of an example."""
     model = kg.Model.from_yaml(EXAMPLES / name / "model.yaml")
     systems = [make(model) for make in SETS.values()]
-    step = float(model.simulation.step or 1e-3)
+    step = given_time(systems[0], "step", 1e-3 if model.simulation.step is None else None)
     sizes = [kg.mobility(system) for system in systems]
     best = [float("inf")] * len(systems)
     for _ in range(REPEATS):
