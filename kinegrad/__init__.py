@@ -41,6 +41,8 @@ _PUBLIC = {
     "StudyResult": "optimize.result",
     "StudyProblem": "optimize.problem",
     "Evaluation": "optimize.evaluation",
+    "MultistartResult": "optimize.multistart",
+    "SweepResult": "optimize.sweep",
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.result",

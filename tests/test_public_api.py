@@ -10,12 +10,13 @@ ALI3P AccuracyWarning Actuator Angle AngularRates Assembly AssemblyError AxisIne
 Coincidence Comparison ComparisonRow ContinuousAdjoint Cylindrical DerivativeWarning Direct DiscreteAdjoint Distance Dot
 Driver ElementEquations Equations Equilibrium Evaluation ExpressionError Fixed Floating FloatingStart Force FrameMarker
 Freedom GeneralizedAlpha Gradient GradientCheck Gravity Ground Guidance HHT Hessian Index1 Inverse IterationWarning
-KinegradError Linear Link MatrixR Mobility Model ModelError ModelWarning Motion NamedArray Newmark Objective Parallel
-Penalty Planar PointInPlane PointMarker PointMass PointOnLine Pose PositionRow Prismatic Problem Reactions Recursive
-Revolute RungeKutta4 RungeKutta54 SameDirection Screw Simulation SimulationError Spherical SphericalStart Spline Spring
-State Stepper StepperState Study StudyProblem StudyResult Torque UdwadiaKalaba UnusedOptionWarning VectorMarker VelocityRow
-__version__ angular_rates assemble box check_gradient compare cylinder drive equilibrium gradient hessian hessian_product
-inverse joint law load lower mobility natural reference_point rod rotations simulate sphere
+KinegradError Linear Link MatrixR Mobility Model ModelError ModelWarning Motion MultistartResult NamedArray Newmark
+Objective Parallel Penalty Planar PointInPlane PointMarker PointMass PointOnLine Pose PositionRow Prismatic Problem
+Reactions Recursive Revolute RungeKutta4 RungeKutta54 SameDirection Screw Simulation SimulationError Spherical
+SphericalStart Spline Spring State Stepper StepperState Study StudyProblem StudyResult SweepResult Torque UdwadiaKalaba
+UnusedOptionWarning VectorMarker VelocityRow __version__ angular_rates assemble box check_gradient compare cylinder drive
+equilibrium gradient hessian hessian_product inverse joint law load lower mobility natural reference_point rod rotations
+simulate sphere
 """
 
 

@@ -9,6 +9,7 @@ import typer
 
 from kinegrad.cli import options as o
 from kinegrad.cli.contract import Report, Stopped
+from kinegrad.errors import KinegradError
 
 if TYPE_CHECKING:
     from kinegrad.optimize.result import StudyResult
@@ -36,6 +37,13 @@ def optimize(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw value and violation by evaluation.")
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", help="Of a multistart or a sweep: processes at the same time."),
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Of these: a Dask scheduler, or local.")
+    ] = None,
     json: o.Json = False,
 ) -> Report:
     """Find the best design of a study; the same command goes on where it was stopped."""
@@ -45,6 +53,16 @@ def optimize(
     found = Study.from_yaml(study)
     check_files({"--out": out, "--plot": plot}, [study])
     path = log or _log_of(found, study)
+    if found.description.multistart is not None or found.description.sweep is not None:
+        changed = found.with_solver(type=solver, tolerance=tolerance, max_evaluations=max_evaluations)
+        return _many(
+            changed, {"--out": out, "--plot": plot}, log=path, fresh=fresh, workers=workers, scheduler=scheduler
+        )
+    for option, value in (("--workers", workers), ("--scheduler", scheduler)):
+        if value is not None:
+            raise KinegradError(
+                f"{option} is for studies with multistart or sweep, and this one has neither; leave it out."
+            )
     with Course(found.description.solver.max_evaluations if max_evaluations is None else max_evaluations) as course:
         try:
             result = found.optimize(
@@ -57,6 +75,80 @@ def optimize(
     if plot is not None:
         result.plot(plot)
     return Report(result.to_dict(), lambda console: _show(console, result, out, plot), good=result.optimal)
+
+
+def _many(study, files: dict[str, Path | None], **how) -> Report:
+    """Many searches, or many designs."""
+    from kinegrad.cli.progress import Progress
+
+    sweep = study.description.sweep is not None
+    for option, path in files.items():
+        if path is not None and (sweep or option == "--plot"):
+            what = "a sweep" if sweep else "many searches"
+            raise KinegradError(
+                f"{option} does not go with {what}; leave it out (--json and the log have all numbers)."
+            )
+    with Progress("Sweep" if sweep else "Searches") as progress:
+        try:
+            found = (study.sweep if sweep else study.multistart)(progress=progress, **how)
+        except KeyboardInterrupt:
+            raise Stopped(
+                f"stopped. Finished jobs are in {str(how['log'])!r}; the same command goes on from there."
+            ) from None
+    if sweep:
+        return Report(found.to_dict(), lambda console: _show_sweep(console, found))
+    if files["--out"] is not None and found.best is not None:
+        found.best.model.to_yaml(files["--out"])
+    keep = study.description.multistart.keep
+    return Report(found.to_dict(), lambda console: _show_starts(console, found, keep), good=found.best is not None)
+
+
+def _table(head, rows):
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for k, text in enumerate(head):
+        table.add_column(text, justify="left" if k == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _show_starts(console, found, keep: int) -> None:
+    from rich.text import Text
+
+    console.print(
+        Text(
+            f"{found.starts} starts: {len(found.optima)} optima; {found.others} searches ended elsewhere, {found.failed} "
+            f"starts failed, {found.redrawn} designs were drawn again. {found.evaluations} evaluations."
+        )
+    )
+    if found.best is not None:
+        shown = list(found.best.plan.variables.labels)[:8]
+        rows = [
+            (
+                f"{one.count} times",
+                f"{one.result.values['minimise']:.8g}",
+                *(f"{x:.6g}" for x in one.result.outcome.values[:8]),
+            )
+            for one in found.optima[:keep]
+        ]
+        console.print(_table(("found", "minimise", *shown), rows))
+    console.print(Text(f"The log is in {found.log}."))
+
+
+def _show_sweep(console, found) -> None:
+    from rich.text import Text
+
+    console.print(Text(f"{len(found.values)} designs, {found.failures} of which do not work."))
+    head = ["", "mean", "deviation", "least", "largest"]
+    rows = [(name, *(f"{x:.6g}" for x in row.values())) for name, row in found.statistics.items()]
+    if found.first_order is not None:
+        head.append("deviation by first order")
+        rows = [(*row, f"{found.first_order[row[0]]:.6g}") for row in rows]
+    console.print(_table(head, rows))
+    console.print(Text(f"The log is in {found.log}."))
 
 
 def _log_of(study, path: Path) -> Path:

@@ -125,4 +125,18 @@ class Rest(Analysis):
         return FoundRest(equilibrium(system, guess=guess))
 
 
-ANALYSES: dict[str, type[Analysis]] = {kind.name: kind for kind in (Dynamics, Rest)}
+class Kinematics(Analysis):
+    """The motion by drivers to t_end, on the branch that the poses choose."""
+
+    name = "kinematics"
+
+    def run(self, system, guess):
+        from kinegrad.statics.drive import drive
+
+        section = self.simulation
+        step = given_time(system, "step", section.step)
+        motion = drive(system, t_end=given_time(system, "t_end", section.t_end), step=step, output_step=step)
+        return FoundMotion(motion)
+
+
+ANALYSES: dict[str, type[Analysis]] = {kind.name: kind for kind in (Dynamics, Kinematics, Rest)}

@@ -76,6 +76,12 @@ def _count(value: Any) -> int:
     return value
 
 
+def _seed(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+        raise ValueError(f"is {show(value)}; a whole number from 0 is needed.")
+    return value
+
+
 def _goal(value: Any):
     try:
         return parse_goal(value)
@@ -86,6 +92,7 @@ def _goal(value: Any):
 Float = Annotated[float, PlainValidator(to_float)]
 Positive = Annotated[float, PlainValidator(_positive)]
 Count = Annotated[int, PlainValidator(_count)]
+Seed = Annotated[int, PlainValidator(_seed)]
 Goal = Annotated[Any, PlainValidator(_goal)]
 Goals = Annotated[tuple[Goal, ...], list_of(None, "a list of objectives or expressions")]
 Values = Annotated[dict[str, ConstantOrConstants], TABLE, AfterValidator(FrozenDict)]
@@ -193,6 +200,49 @@ class Stage(Element):
     )
 
 
+class Multistart(Element):
+    """Searches from many designs."""
+
+    starts: Count = Field(description="how many")
+    sampler: Literal["sobol"] = Field("sobol", description="how they are drawn inside the bounds")
+    seed: Seed = Field(1, description="the seed of the draw")
+    keep: Count = Field(5, description="optima that are reported")
+    workers: Count = Field(1, description="processes that work at the same time")
+    backend: Literal["processes", "threads", "serial", "dask"] | None = Field(
+        None, description="where they run; processes when there are several workers"
+    )
+    scheduler: str | None = Field(None, description="address of a Dask scheduler, or local")
+
+
+class Sweep(Element):
+    """Designs that are only looked at."""
+
+    type: Literal["grid", "sobol", "monte-carlo"] = Field(description="grid, sobol or monte-carlo")
+    points: Count = Field(description="designs in all; of a grid, along each variable")
+    seed: Seed = Field(1, description="the seed of the draw")
+    workers: Count = Field(1, description="processes that work at the same time")
+    backend: Literal["processes", "threads", "serial", "dask"] | None = Field(None, description="where they run")
+    scheduler: str | None = Field(None, description="address of a Dask scheduler, or local")
+
+
+class Tolerance(Element):
+    """How far a parameter of a finished part may be off."""
+
+    sigma: Positive | None = Field(None, description="standard deviation of a normal distribution")
+    half_width: Positive | None = Field(None, description="half the width of a uniform distribution")
+
+    @model_validator(mode="after")
+    def _one_form(self):
+        if (self.sigma is None) == (self.half_width is None):
+            raise ValueError("needs either sigma or half_width.")
+        return self
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        return self.sigma if self.sigma is not None else self.half_width / 3.0**0.5
+
+
 class Description(Element):
     """A study without its model."""
 
@@ -209,6 +259,9 @@ class Description(Element):
     stages: Annotated[tuple[Stage, ...], list_of(None, "a list of stages")] = Field(
         (), description="searches one after the other"
     )
+    multistart: Multistart | None = Field(None, description="searches from many designs")
+    sweep: Sweep | None = Field(None, description="designs that are only looked at")
+    tolerances: Annotated[dict[str, Tolerance], TABLE] = Field(default_factory=dict, description="spread of parameters")
     log: str | None = Field(None, description="the file that records every evaluation")
 
     @model_validator(mode="before")

@@ -123,6 +123,15 @@ class Log:
         self.close()
 
 
+def without_nan(value):
+    """The same with None in the place of numbers that JSON has not."""
+    if isinstance(value, dict):
+        return {key: without_nan(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
 def _plain(value):
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from kinegrad.model.model import Finding, Model
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.simulation import Simulation
 from kinegrad.model.values import identifier_problem
-from kinegrad.optimize.analyses import ANALYSES
 from kinegrad.optimize.description import Constraint, Description, SolverChoice
 from kinegrad.optimize.goals import Goal, Names
 from kinegrad.optimize.variables import Variables, collect
@@ -56,6 +55,7 @@ class Plan:
     scale: float | None
     constraints: Mapping[str, Constraint]
     solver: SolverChoice
+    systems: dict = field(default_factory=dict)  # made once, by the coordinates of cases
 
     def started_at(self, values: np.ndarray) -> Plan:
         """The same with another start."""
@@ -99,7 +99,7 @@ class _Checks:
 
     def times(self, path: tuple, simulation: Simulation, parameters: Parameters, variables: Variables | None) -> None:
         """A run is differentiated with its times held, so these may not follow variables; t_end has to be there."""
-        if simulation.t_end is None and self.study.analysis == "dynamics":
+        if simulation.t_end is None and self.study.analysis != "equilibrium":
             self.add(path, "has no t_end, and neither has the model; add simulation: {t_end: ...}.")
         for key in ("t_end", "step", "output_step"):
             value = getattr(simulation, key)
@@ -129,15 +129,15 @@ class _Checks:
         twice = [name for name in self.model.objectives if name in self.model.parameters]
         for name in twice:
             self.findings.append(((), f"{name!r} is an objective and a parameter of the model; rename one of them."))
+        for name in ("minimise",):
+            if name in self.model.objectives or name in self.study.constraints:
+                self.findings.append(
+                    ((), f"{name!r} names what is minimised; call the objective or constraint otherwise.")
+                )
         return tuple(self.model.objectives)
 
     def plan(self, stage: int = 0) -> Plan | None:
         study = self.study
-        if study.analysis not in ANALYSES:
-            self.add(
-                ("analysis",),
-                f"is {study.analysis!r}, which studies do not do yet; choose from {', '.join(ANALYSES)}.",
-            )
         model = self.with_values(self.model, (), study.variant, study.set)
         base = self.simulation(model.simulation, (), study.simulation)
         if study.stages:
@@ -154,6 +154,7 @@ class _Checks:
         names = Names(self.objective_names(), parameters, {c.name: c.weight for c in cases if c.name}, varied)
         goals = self.goals(names)
         solver = self.solver(stage)
+        self.many(variables, parameters)
         if self.findings:
             return None
         return Plan(
@@ -205,6 +206,26 @@ class _Checks:
                 self.add(("constraints", name), wrong)
             self.goal(("constraints", name, "value"), constraint.value, names)
         return tuple(goals)
+
+    def many(self, variables: Variables | None, parameters: Parameters) -> None:
+        """What concerns many runs: one kind of them, and tolerances of variables."""
+        study = self.study
+        if study.multistart is not None and study.sweep is not None:
+            self.add(("sweep",), "and multistart stand in one study; make two of them.")
+        if study.sweep is not None and study.stages:
+            self.add(("sweep",), "and stages stand in one study, and a sweep has none; make two of them.")
+        if study.tolerances and study.sweep is None:
+            self.add(("tolerances",), "need a sweep; add sweep: {type: monte-carlo, points: 1000}.")
+        if study.sweep is not None and study.sweep.type == "monte-carlo" and not study.tolerances:
+            self.add(("sweep",), "is monte-carlo and needs tolerances: {parameter: {sigma: ...}} or {half_width: ...}.")
+        for name in study.tolerances if variables is not None else ():
+            try:
+                fixed = [label for label in parameters.expand(name) if label not in variables.labels]
+            except ModelError as error:
+                self.findings.append((("tolerances", name), f"tolerances.{name}: {error.problems[0].sentence}"))
+                continue
+            if fixed:
+                self.add(("tolerances", name), f"is of {fixed[0]!r}, which does not vary; add it to variables.")
 
     def solver(self, stage: int) -> SolverChoice:
         from kinegrad.optimize.solvers import SOLVERS

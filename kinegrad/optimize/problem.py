@@ -13,7 +13,7 @@ from kinegrad.kinematics.start import place, usual_moves
 from kinegrad.model.check_values import find_in_bodies
 from kinegrad.model.evaluation import Evaluation as Numbers
 from kinegrad.optimize.analyses import ANALYSES, cheaper
-from kinegrad.optimize.branch import STEP, distance, follow
+from kinegrad.optimize.branch import JUMP, STEP, distance, follow
 from kinegrad.optimize.continuation import Substitute, continued
 from kinegrad.optimize.evaluation import Evaluation, Memory
 from kinegrad.optimize.goals import GoalMap
@@ -40,7 +40,10 @@ class CaseRuns:
             systems[key] = lower(model)
         self.system = systems[key]
         self.analysis = ANALYSES[plan.analysis](case.simulation)
-        self.follows = plan.analysis == "dynamics" and case.simulation.start == "assembly" and self.system.m > 0
+        assembled = plan.analysis == "kinematics" or (
+            plan.analysis == "dynamics" and case.simulation.start == "assembly"
+        )
+        self.follows = assembled and self.system.m > 0
         self.moves: np.ndarray | None = None
 
     def at(self, values: np.ndarray):
@@ -68,7 +71,10 @@ class CaseRuns:
         q = follow(self._on_line(near.values, values), before, self.moves)
         if found is not None and distance(found.q, q, self.moves) <= SAME:
             return found
-        return self.analysis.run(system, q)
+        found = self.analysis.run(system, q)
+        if distance(found.q, q, self.moves) > SAME:
+            raise AssemblyError(JUMP)
+        return found
 
     def _on_line(self, start: np.ndarray, end: np.ndarray) -> Callable:
         return lambda part, guess: self.analysis.position(self.at(start + part * (end - start)), guess)
@@ -113,12 +119,11 @@ class StudyProblem:
         """Cases that goals use, with the places of their objectives among those of the goals."""
         split = [name.partition("@") for name in self.map.objectives]
         used = list(dict.fromkeys(name for name, _, _ in split))
-        systems: dict = {}
         found = []
         for case in plan.cases:
             places = [k for k, (_, _, of) in enumerate(split) if of == case.name]
             if places:
-                found.append((CaseRuns(plan, case, used, systems), places))
+                found.append((CaseRuns(plan, case, used, plan.systems), places))
         return found
 
     # --- evaluations ---

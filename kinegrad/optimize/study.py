@@ -15,15 +15,20 @@ from kinegrad.errors import ModelError, Problem
 from kinegrad.model.element import dotted, sentences
 from kinegrad.model.model import Model
 from kinegrad.optimize.description import Description
-from kinegrad.optimize.log import Log, NoLog, fingerprint
+from kinegrad.optimize.jobs import backend_of
+from kinegrad.optimize.log import Log, NoLog, fingerprint, without_nan
+from kinegrad.optimize.multistart import MultistartResult, multistart
 from kinegrad.optimize.plan import Plan, plans
 from kinegrad.optimize.problem import StudyProblem
 from kinegrad.optimize.reading import VERSION, read_document, read_study, read_text
 from kinegrad.optimize.result import StudyResult
 from kinegrad.optimize.search import Outcome, search
+from kinegrad.optimize.sweep import SweepResult, sweep
 
 #: keys that change how a study is done, not what it asks
 HOW = ("log", "title")
+#: keys of multistart and sweep that do the same
+WHERE = ("workers", "backend", "scheduler", "keep")
 
 
 class Study:
@@ -94,6 +99,9 @@ class Study:
         document = self.to_dict()
         for key in HOW:
             document.pop(key, None)
+        for section in ("multistart", "sweep"):
+            for key in WHERE if section in document else ():
+                document[section].pop(key, None)
         return fingerprint(document)
 
     def problem(self) -> StudyProblem:
@@ -139,6 +147,78 @@ class Study:
             outcomes = list(_stages(study.plans, kept, progress))
         return StudyResult(study.plan, outcomes[-1], tuple(outcomes), kept.path)
 
+    def multistart(
+        self,
+        starts: int | None = None,
+        *,
+        seed: int | None = None,
+        workers: int | None = None,
+        backend: str | None = None,
+        scheduler: str | None = None,
+        log: str | Path | None = None,
+        fresh: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> MultistartResult:
+        """Optima from many starts, drawn inside the bounds.
+
+        Parameters
+        ----------
+        starts, seed, workers, backend, scheduler : optional
+            In the place of those of the study's `multistart`.  Backends: serial, threads, processes, dask; a scheduler is the
+            address of a Dask scheduler, or "local".
+        log, fresh : as of `optimize`; a search that is finished is not done again.
+        progress : callable, optional
+            Called with the fraction done.
+        """
+        given = {"starts": starts, "seed": seed, "workers": workers, "backend": backend, "scheduler": scheduler}
+        study = self._with("multistart", given)
+        how = study.description.multistart
+        return study._many(multistart, how, log, fresh, progress, how.starts, how.seed)
+
+    def sweep(
+        self,
+        type: str | None = None,
+        points: int | None = None,
+        *,
+        seed: int | None = None,
+        workers: int | None = None,
+        backend: str | None = None,
+        scheduler: str | None = None,
+        log: str | Path | None = None,
+        fresh: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> SweepResult:
+        """Goals of many designs: on a "grid", by "sobol", or as tolerances distribute them, "monte-carlo".
+
+        The parameters are those of `multistart`; `points` counts along each variable of a grid, and all designs else.
+        """
+        given = {
+            "type": type,
+            "points": points,
+            "seed": seed,
+            "workers": workers,
+            "backend": backend,
+            "scheduler": scheduler,
+        }
+        study = self._with("sweep", given)
+        return study._many(sweep, study.description.sweep, log, fresh, progress)
+
+    def _with(self, section: str, given: Mapping[str, Any]) -> Study:
+        """The study with other values of keys of a section, which may be absent."""
+        given = {key: value for key, value in given.items() if value is not None}
+        before = getattr(self.description, section)
+        if before is not None and not given:
+            return self
+        keys = {name: getattr(self.description, name) for name in self.description.model_fields_set}
+        own = {} if before is None else {name: getattr(before, name) for name in before.model_fields_set}
+        return Study(self.model, **keys | {section: own | given})
+
+    def _many(self, what: Callable, how, log, fresh: bool, progress, *more):
+        path = log if log is not None else self.description.log
+        kept = NoLog() if path is None else Log(path, self.fingerprint, self.plan.title, fresh)
+        with kept, _collected_warnings():
+            return what(self, *more, backend_of(how.backend, how.workers, how.scheduler), kept, progress)
+
 
 def _stages(stages: list[Plan], log, progress):
     """The outcome of each stage, from the optimum of the one before."""
@@ -154,7 +234,7 @@ def _stages(stages: list[Plan], log, progress):
         seen = log.best.get((0, number))
         plan = plan if seen is None else plan.started_at(np.array(seen["values"]))
         before = search(plan, record=_Recorder(log, number, plan), progress=progress)
-        log.write({"kind": "result", "job": 0, "stage": number, "outcome": _without_nan(before.plain())})
+        log.write({"kind": "result", "job": 0, "stage": number, "outcome": without_nan(before.plain())})
         yield before
 
 
@@ -173,15 +253,6 @@ class _Recorder:
             feasible = over <= 1e-6 * max(1.0, float(np.abs(found.goals[k:]).max(initial=0.0)))
             merit = [0, float(found.goals[:k].max())] if feasible else [1, float(over)]
         self.log.evaluation(found, self.stage, merit)
-
-
-def _without_nan(value):
-    """The same with None in the place of numbers that JSON has not."""
-    if isinstance(value, dict):
-        return {key: _without_nan(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(entry) for entry in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 class _collected_warnings:

@@ -26,6 +26,8 @@ class Variables:
         In units of the parameters; bounds may be infinite.
     log : (n,) array of bool
         Where the solver sees the logarithm.
+    lists : set of str
+        Lists that vary as a whole.
     """
 
     labels: tuple[str, ...]
@@ -35,6 +37,7 @@ class Variables:
     upper: np.ndarray
     scale: np.ndarray
     log: np.ndarray
+    lists: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -71,21 +74,11 @@ class Variables:
         found: dict = {}
         for label, value in zip(self.labels, np.asarray(values).tolist(), strict=True):
             name, bracket, _ = label.partition("[")
-            if bracket and self._whole[name]:
+            if bracket and name in self.lists:
                 found.setdefault(name, []).append(value)
             else:
                 found[label] = value
         return found
-
-    @property
-    def _whole(self) -> dict[str, bool]:
-        """Which lists vary as a whole: their entries are there from the first, in order."""
-        entries: dict[str, list[str]] = {}
-        for label in self.labels:
-            name, bracket, index = label.partition("[")
-            if bracket:
-                entries.setdefault(name, []).append(index)
-        return {name: found == [f"{k}]" for k in range(len(found))] for name, found in entries.items()}
 
 
 def collect(
@@ -124,7 +117,8 @@ def collect(
     if findings:
         return None, findings
     joined = {key: np.concatenate(values) for key, values in columns.items()}
-    return Variables(tuple(labels), parameters.positions(labels), **joined), []
+    lists = frozenset(name for name in given if parameters.expand(name) != (name,))
+    return Variables(tuple(labels), parameters.positions(labels), **joined, lists=lists), []
 
 
 def _one(path: tuple, variable: Variable, labels: tuple[str, ...], now: np.ndarray) -> tuple[tuple, list[Finding]]:

@@ -59,3 +59,32 @@ def test_ctrl_c(slide, command, monkeypatch):
     monkeypatch.setenv("KINEGRAD_QUIET", "1")
     code, out, _ = command("optimize", slide, "--json")
     assert code == 0 and json.loads(out)["status"] == "optimum"
+
+
+def test_many(slide, command, report):
+    text = slide.read_text().replace("u: {bounds", '"u[0]": {bounds')
+    text = text[: text.index("constraints:")] + "solver: l-bfgs-b\n"
+    slide.write_text(text + "multistart: {starts: 3, seed: 1}\n")
+    found = report("optimize", slide)
+    assert found["status"] == "optimum" and [one["count"] for one in found["optima"]] == [3]
+    assert found["variables"]["u[0]"] == pytest.approx(0.0, abs=1e-6)
+    code, out, _ = command("optimize", slide)
+    assert code == 0 and "3 starts: 1 optima" in out and "3 times" in out
+    code, _, err = command("optimize", slide, "--plot", slide.parent / "x.png")
+    assert code == 2 and "--plot does not go with many searches" in err
+    slide.write_text(text + 'sweep: {type: monte-carlo, points: 20}\ntolerances: {"u[0]": {sigma: 0.1}}\n')
+    code, out, err = command("optimize", slide)
+    assert code == 2 and "is the log of another study" in err
+    found = report("optimize", slide, "--fresh")
+    assert (
+        found["points"] == 20
+        and found["failures"] == 0
+        and found["first_order"]["minimise"] == pytest.approx(0.0, abs=1e-9)
+    )
+    code, out, _ = command("optimize", slide)
+    assert code == 0 and "20 designs, 0 of which do not work." in out and "first order" in out
+
+
+def test_options_of_many_runs(slide, command):
+    code, _, err = command("optimize", slide, "--workers", 2)
+    assert code == 2 and "--workers is for studies with multistart or sweep" in err

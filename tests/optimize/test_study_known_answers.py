@@ -135,3 +135,42 @@ def test_equilibrium():
     )
     found = study.optimize("l-bfgs-b", tolerance=1e-12)
     assert found.variables["F"] == pytest.approx(19.62, rel=1e-6)
+
+
+def linkage(name, a, b, c, px, py):
+    """A driven four-bar linkage with pivots at (0, 0) and (3, 0), in parts of a model."""
+    own = {
+        "crank": (f"A: [0, 0, 0], B: [{a}, 0, 0]", "origin: [0, 0, 0], x_axis: [0, 1, 0]"),
+        "coupler": (f"B: [0, 0, 0], C: [{b}, 0, 0], P: [{px}, {py}, 0]", "origin: [0, 1, 0], x_axis: [2, 1, 0]"),
+        "rocker": (f"D: [0, 0, 0], C: [{c}, 0, 0]", "origin: [3, 0, 0], x_axis: [0, 1, 0]"),
+    }
+    bodies = "".join(
+        f"\n  {name}{body}: {{mass: 1, inertia: [1, 1, 1], markers: {{{markers}}}, pose: {{{pose}}}}}"
+        for body, (markers, pose) in own.items()
+    )
+    ends = {"A": "ground.A, crank.A", "B": "crank.B, coupler.B", "C": "coupler.C, rocker.C", "D": "ground.D, rocker.D"}
+    joints = ""
+    for joint, between in ends.items():
+        between = ", ".join(end if end.startswith("ground") else name + end for end in between.split(", "))
+        joints += f"\n  {name}{joint}: {{type: revolute, between: [{between}], axis: [0, 0, 1]}}"
+    return bodies, joints, f"\n  {name}motor: {{measure: {name}A.angle, value: pi/2 + 2*pi*t}}"
+
+
+def test_a_coupler_curve_is_recovered():
+    """The curve of a crank-rocker with its timing, by another one that starts elsewhere: all five lengths come back."""
+    parts = [linkage("own", "a", "b", "c", "px", "py"), linkage("given", 1.0, 2.5, 2.4, 1.2, 0.6)]
+    bodies, joints, drivers = ("".join(part[k] for part in parts) for k in range(3))
+    model = kg.Model.from_yaml_text(
+        f"kinegrad: 1\nparameters: {{a: 0.9, b: 2.6, c: 2.55, px: 1.0, py: 0.5}}\n"
+        f"ground: {{markers: {{A: [0, 0, 0], D: [3, 0, 0]}}}}\nbodies:{bodies}\njoints:{joints}\ndrivers:{drivers}\n"
+        "objectives: {miss: {integral: norm2(owncoupler.P.position - givencoupler.P.position)}}\n"
+        "simulation: {t_end: 1, step: 0.05}\n"
+    )
+    names = ("a", "b", "c", "px", "py")
+    study = kg.Study(
+        model, analysis="kinematics", variables={name: {"bounds": [0.3, 4]} for name in names}, minimise="miss",
+        solver={"type": "slsqp", "tolerance": 1e-12},
+    )  # fmt: skip
+    found = study.optimize()
+    assert found.status == "optimum", found.message
+    assert found.variables == pytest.approx(dict(zip(names, (1.0, 2.5, 2.4, 1.2, 0.6), strict=True)), abs=1e-6)

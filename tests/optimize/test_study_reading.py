@@ -77,7 +77,12 @@ cases: {one: {set: {zz: 1}}, two: {set: {c: 1}}}
     [
         ("minimise: coupler.P.x", "make it an objective of the model"),
         ("minimise: reach@one", "there is no case 'one'; cases: none"),
-        ("analysis: kinematics\nminimise: reach", "which studies do not do yet; choose from dynamics, equilibrium"),
+        ("analysis: kinetics\nminimise: reach", "'dynamics', 'kinematics' or 'equilibrium' is needed"),
+        ("minimise: reach\nsweep: {type: monte-carlo, points: 9}", "needs tolerances"),
+        ("minimise: reach\ntolerances: {a: {sigma: 1}}", "need a sweep"),
+        ("minimise: reach\nsweep: {type: sobol, points: 9}\ntolerances: {b: {sigma: 1}}", "'b', which does not vary"),
+        ("minimise: reach\nsweep: {type: sobol, points: 9}\nmultistart: {starts: 3}", "make two of them"),
+        ("minimise: reach\nmultistart: {starts: 3, sampler: latin}", "'sobol' is needed"),
         ("simulation: {step: a/100}\nminimise: reach", "follows the variable 'a'"),
         ("simulation: {stepp: 1}\nminimise: reach", "did you mean 'step'?"),
         ("simulation: {integrator: {type: rk5}}\nminimise: reach", "unknown type 'rk5'"),
@@ -120,6 +125,8 @@ def test_lists_and_entries():
     model = kg.Model.from_yaml(slide)
     study = kg.Study(model, variables={"u[0]": {"bounds": [0, 9]}, "u[3]": {"bounds": [None, 4]}}, minimise="effort")
     assert study.plan.variables.named([1.0, 2.0]) == {"u[0]": 1.0, "u[3]": 2.0}
+    first = kg.Study(model, variables={"u[0]": {}}, minimise="effort + 0*x")
+    assert first.plan.variables.named([1.0]) == {"u[0]": 1.0}
     with pytest.raises(kg.ModelError, match="varies 'u\\[0\\]', which varies already"):
         kg.Study(model, variables={"u": {}, "u[0]": {}}, minimise="effort")
     with pytest.raises(kg.ModelError, match=r"variables.u.bounds\[0\] has 2 entries, and the parameter has 8"):

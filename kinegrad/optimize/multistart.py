@@ -1,0 +1,185 @@
+"""Searches from many designs: drawn inside the bounds, done as jobs, their optima told by how often they were found (OPT-9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegrad.errors import KinegradError
+from kinegrad.optimize.evaluation import Evaluation
+from kinegrad.optimize.jobs import Backend
+from kinegrad.optimize.log import without_nan
+from kinegrad.optimize.plan import Plan
+from kinegrad.optimize.problem import StudyProblem
+from kinegrad.optimize.result import StudyResult
+from kinegrad.optimize.search import OPTIMUM, Outcome, search
+
+DRAWS = 16  # of a start, until a design works
+SAME = 1e-4  # relative distance of optima that are one, in scaled variables
+
+
+def box(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """Where starts are drawn, scaled: within the bounds; half of the start, or of its scale, around it where there are none."""
+    variables = plan.variables
+    low, high = variables.bounds
+    at = variables.scaled(variables.start)
+    around = np.where(variables.log, np.log(1.5), np.maximum(0.5 * np.abs(at), 0.5))
+    return np.where(np.isfinite(low), low, at - around), np.where(np.isfinite(high), high, at + around)
+
+
+def starts(plan: Plan, count: int, seed: int) -> np.ndarray:
+    """(count, n) values of the variables by a scrambled Sobol sequence."""
+    from scipy.stats import qmc
+
+    low, high = box(plan)
+    draw = qmc.Sobol(len(low), rng=np.random.default_rng(seed)).random_base2(int(np.ceil(np.log2(max(count, 1)))))[
+        :count
+    ]
+    return np.array([plan.variables.values(low + row * (high - low)) for row in draw])
+
+
+def one_start(study, job: dict) -> dict:
+    """The outcomes of all stages from one start; a start that does not work is drawn again."""
+    plan = study.plans[0]
+    anchor = _anchor(plan)
+    values, redrawn = np.array(job["values"]), 0
+    rng = np.random.default_rng([job["seed"], job["job"]])
+    low, high = box(plan)
+    problem = StudyProblem(plan)
+    problem.anchor = anchor
+    while not (found := problem.evaluate(plan.variables.scaled(values))).ok:
+        redrawn += 1
+        if redrawn >= DRAWS:
+            return {"job": job["job"], "redrawn": redrawn, "problem": found.problem, "outcomes": []}
+        values = plan.variables.values(low + rng.random(len(low)) * (high - low))
+    outcomes: list[Outcome] = []
+    try:
+        for stage in study.plans:
+            begin = values if not outcomes else np.array(outcomes[-1].values)
+            outcomes.append(search(stage.started_at(begin), anchor=anchor if not outcomes else None))
+    except KinegradError as error:
+        return {"job": job["job"], "redrawn": redrawn, "problem": error.problems[0].sentence, "outcomes": []}
+    return {"job": job["job"], "redrawn": redrawn, "problem": "", "outcomes": [one.plain() for one in outcomes]}
+
+
+def _anchor(plan: Plan) -> Evaluation:
+    """The design of the study itself, on whose branch all are."""
+    problem = StudyProblem(plan)
+    found = problem.evaluate(problem.start)
+    if not found.ok:
+        raise KinegradError(f"The start of the study does not work: {found.problem}")
+    return found
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """One of several optima.
+
+    Attributes
+    ----------
+    count : int
+        Searches that ended there.
+    result : StudyResult
+        The best of them.
+    """
+
+    count: int
+    result: StudyResult
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultistartResult:
+    """What many searches found.
+
+    Attributes
+    ----------
+    optima : tuple of Optimum
+        Best first; those that keep the constraints and were found to be optima.
+    others : int
+        Searches that ended by a limit or stalled.
+    failed : int
+        Starts without a design that works.
+    redrawn : int
+        Designs that were drawn and did not work.
+    """
+
+    optima: tuple[Optimum, ...]
+    others: int
+    failed: int
+    redrawn: int
+    starts: int
+    evaluations: int
+    seconds: float
+    log: object = None
+
+    @property
+    def best(self) -> StudyResult | None:
+        """The best optimum; None when no search found one."""
+        return self.optima[0].result if self.optima else None
+
+    def __repr__(self) -> str:
+        best = f", the best {self.best.values['minimise']:.6g}" if self.optima else ""
+        return f"<MultistartResult of {self.starts} starts: {len(self.optima)} optima{best}>"
+
+    def to_dict(self) -> dict:
+        """What the command line prints."""
+        optima = [
+            {"count": one.count, "minimise": one.result.values["minimise"], "variables": one.result.variables,
+             "constraints": one.result.constraints, "active": one.result.active}
+            for one in self.optima
+        ]  # fmt: skip
+        best = self.best.to_dict() if self.best else {"status": "stalled", "message": "no search found an optimum"}
+        counts = {"starts": self.starts, "others": self.others, "failed": self.failed, "redrawn": self.redrawn}
+        total = {
+            "evaluations": self.evaluations,
+            "seconds": self.seconds,
+            "log": None if self.log is None else str(self.log),
+        }
+        return best | counts | total | {"optima": optima}
+
+
+def multistart(
+    study, count: int, seed: int, backend: Backend, log, progress: Callable[[float], None] | None
+) -> MultistartResult:
+    """Searches from `count` starts; those that a log has finished are read."""
+    drawn = starts(study.plans[0], count, seed)
+    jobs = [{"kind": "start", "job": k + 1, "seed": seed, "values": row.tolist()} for k, row in enumerate(drawn)]
+    done = {}
+    for job in jobs:
+        known = log.finished.get(("result", job["job"], 0))
+        if known is not None:
+            done[job["job"]] = known["found"]
+    left = [job for job in jobs if job["job"] not in done]
+    for job, found in backend.run(study, left):
+        done[job["job"]] = without_nan(found)
+        log.write({"kind": "result", "job": job["job"], "stage": 0, "found": done[job["job"]]})
+        if progress is not None:
+            progress(len(done) / len(jobs))
+    return _gathered(study, [done[job["job"]] for job in jobs], log.path)
+
+
+def _gathered(study, found: list[dict], path) -> MultistartResult:
+    """Outcomes with equal optima together."""
+    results = [
+        StudyResult(study.plan, outcomes[-1], tuple(outcomes), path)
+        for outcomes in ([Outcome.read(one) for one in entry["outcomes"]] for entry in found)
+        if outcomes
+    ]
+    good = sorted((r for r in results if r.status == OPTIMUM), key=lambda r: r.values["minimise"])
+    groups: list[list[StudyResult]] = []
+    for result in good:
+        x = study.plan.variables.scaled(np.array(result.outcome.values))
+        for group in groups:
+            other = study.plan.variables.scaled(np.array(group[0].outcome.values))
+            if np.abs(x - other).max() <= SAME * max(1.0, float(np.abs(other).max())):
+                group.append(result)
+                break
+        else:
+            groups.append([result])
+    return MultistartResult(
+        tuple(Optimum(len(group), group[0]) for group in groups), len(results) - len(good), len(found) - len(results),
+        sum(entry["redrawn"] for entry in found), len(found), sum(r.evaluations for r in results),
+        sum(r.seconds for r in results), path,
+    )  # fmt: skip
