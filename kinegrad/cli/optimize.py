@@ -145,7 +145,7 @@ def _show_sweep(console, found) -> None:
     head = ["", "mean", "deviation", "least", "largest"]
     rows = [(name, *(f"{x:.6g}" for x in row.values())) for name, row in found.statistics.items()]
     if found.first_order is not None:
-        head.append("deviation by first order")
+        head.append("first-order")
         rows = [(*row, f"{found.first_order[row[0]]:.6g}") for row in rows]
     console.print(_table(head, rows))
     console.print(Text(f"The log is in {found.log}."))

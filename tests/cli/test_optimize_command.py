@@ -82,7 +82,7 @@ def test_many(slide, command, report):
         and found["first_order"]["minimise"] == pytest.approx(0.0, abs=1e-9)
     )
     code, out, _ = command("optimize", slide)
-    assert code == 0 and "20 designs, 0 of which do not work." in out and "first order" in out
+    assert code == 0 and "20 designs, 0 of which do not work." in out and "first-order" in out
 
 
 def test_options_of_many_runs(slide, command):
