@@ -32,7 +32,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 
 # What a simulation is done with; without them the file decides.
 Coordinates = Annotated[
-    str | None, typer.Option("--coordinates", metavar="NAME", help="Coordinate set: joint or reference-point.")
+    str | None, typer.Option("--coordinates", metavar="NAME", help="Coordinate set: joint, reference-point or natural.")
 ]
 Formulation = Annotated[
     str | None,

@@ -74,10 +74,10 @@ class Origin:
             self.least.setdefault(name, int(np.abs(x).argmin()))
         written = []
         for name, joint in model.joints.items():
-            if name not in self.joints:
-                bodies, markers = zip(*(marker.split(".") for marker in joint.between), strict=True)
-                axis = None if joint.axis_pair is None else np.array(evaluation.vector(joint.axis_pair[0]))
-                written.append(Written(bodies, markers, joint.type, axis))
+            bodies, markers = zip(*(marker.split(".") for marker in joint.between), strict=True)
+            if name not in self.joints and all(body in self.lists["points"] for body in bodies):
+                axis = np.array(evaluation.vector((joint.axis_pair or [(0.0,)])[0]))
+                written.append(Written(bodies, markers, joint.type, axis if np.linalg.norm(axis) > 0.0 else None))
         return Shared(
             self.lists["points"], self.lists["vectors"], place,
             {name: x / lengths[name] for name, x in vectors.items()}, written,

@@ -1,6 +1,7 @@
 """Models by points and vectors: which joints are found, why, and what is told where nothing can be decided."""
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,20 @@ def test_a_written_joint_overrules():
     document = drawn("P z", "P z", joints={"ball": {"type": "spherical", "between": ["other.P", "one.P"]}})
     model = Model.from_dict(document).check()
     assert list(model.joints) == ["ball"] and not model.found_joints
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"between": ["nobody.P", "one.P"]}, {"axis": [0, 0, 0]}, {"axis": ["M", 0, 0]}], ids=str
+)
+def test_what_is_wrong_with_a_written_joint_is_told(wrong):
+    hinge = {"type": "revolute", "between": ["other.P", "one.P"], "axis": [0, 0, 1]} | wrong
+    (first, *more) = problems(drawn("P z", "P z", joints={"hinge": hinge}))
+    assert first[0].startswith("joints.hinge") and not more
+
+
+def test_models_travel():
+    model = pickle.loads(pickle.dumps(Model.from_dict(drawn("P z", "P z"))))
+    assert [joint.name for joint in model.found_joints] == ["one_other"] and model.check() is model
 
 
 # --- more than two bodies ---
