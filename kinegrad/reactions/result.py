@@ -46,27 +46,6 @@ class Reactions(Mapping):
     components = COMPONENTS
     units = UNITS
 
-    @classmethod
-    def joined(cls, t: np.ndarray, pieces: list[dict]) -> Reactions:
-        """The reactions of consecutive pieces; what is unique is so in all of them."""
-
-        def join(kind: str, name: str) -> np.ndarray:
-            return np.concatenate([piece[kind][name][0] for piece in pieces])
-
-        def agreed(kind: str, name: str) -> np.ndarray:
-            return np.all([piece[kind][name][1] for piece in pieces], axis=0)
-
-        names, forces = pieces[0]["reactions"], pieces[0]["forces"]
-        return cls(
-            t=np.asarray(t),
-            wrenches={name: join("reactions", name) for name in names},
-            unique={name: agreed("reactions", name) for name in names},
-            forces={name: join("forces", name) for name in forces},
-            powers={name: np.concatenate([piece["powers"][name] for piece in pieces]) for name in pieces[0]["powers"]},
-            unique_forces={name: bool(agreed("forces", name).all()) for name in forces},
-            residual=np.concatenate([piece["residual"] for piece in pieces]),
-        )
-
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.wrenches:
             raise KinegradError(f"{name!r} has no reaction; choose from {', '.join(self.wrenches) or 'none'}.")

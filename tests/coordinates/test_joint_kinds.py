@@ -20,8 +20,7 @@ from kinegrad.kernels.products import EVALUATE, FREEDOMS, OBSERVE
 from kinegrad.kinematics.start import place as place_coordinates
 from kinegrad.model.joints import JOINTS
 from kinegrad.model.model import Model
-from kinegrad.reactions.joints import free_directions
-from kinegrad.reactions.numbers import Numbers
+from kinegrad.reactions.solve import Balance
 
 EXAMPLES = roles.KINDS | {"floating": {}, "link": {"length": 0.8}}
 IN_TREE = [example for example in EXAMPLES if KINDS[example.split()[0]].in_tree]
@@ -103,15 +102,18 @@ def somewhere(example, rng, base="a"):
     return placed(d, poses(system, q)), system, q
 
 
-def free_of(system, d):
-    """Free directions of the joint at the poses of a description."""
-    place = {name: body["pose"] for name, body in d["bodies"].items()}
-    A = {name: rotation(pose) for name, pose in place.items()}
-    x = {name: place[name]["origin"] + A[name] @ d["bodies"][name]["markers"]["p"] for name in "ab"}
-    numbers = Numbers(system)
-    return free_directions(
-        numbers, "it", system.model.joints["it"], A["a"][None], A["b"][None], (x["b"] - x["a"])[None]
-    )
+def free_of(system):
+    """Coordinates of the free directions of the joint, where the guess puts it; motions S (6, f) and wrenches D at its second
+    marker."""
+    balance, rest = Balance(system), np.zeros((1, system.n))
+    balance.run(np.zeros(1), system.set.guess(system, system.s)[None], rest, rest)
+    own = balance.topology.joint[balance.tables.joints["it"]]
+    free = balance.topology.direction[own["d0"] : own["d1"]]
+    slides, x = (free["type"] == SLIDE)[:, None], own["x2"]
+    v, omega = np.split(free["S"], 2, axis=1)
+    S = np.hstack([v - np.cross(x, omega), omega])
+    D = np.hstack([free["g"] * slides, free["g"] * ~slides])
+    return [part for joint, part in balance.tables.parts if joint == "it"], S.T, D.T
 
 
 def rotation(pose):
@@ -186,7 +188,7 @@ def test_rows_and_free_directions_are_six(example, rng):
     d, _, _ = somewhere(example, rng)
     system = closed(d)
     rows = [row for row in system.rows if row.closure and row.name.startswith("it")]
-    free = len(free_of(system, d).parts)
+    free = len(free_of(system)[0])
     assert len(rows) == kind.n_rows
     assert sum(row.number >= 0 for row in rows) + free == 6
     if kind.in_tree:
@@ -235,17 +237,15 @@ def test_what_has_no_name_is_not_measured(name):
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_free_directions_change_no_row_and_reactions_have_no_power_in_them(example, rng):
+def test_free_directions_change_no_row_and_their_wrenches_are_dual(example, rng):
     d, _, _ = somewhere(example, rng)
     system = closed(d)
     work = system.workspace()
     work["q"][:] = system.set.guess(system, system.s)
     work.call(EVALUATE)
     rows = [row.number for row in system.rows if row.closure and row.name.startswith("it") and row.number >= 0]
-    J, free = work["J"][rows], free_of(system, d)
-    S, D = free.S[0], free.D[0]
-    assert_close(D.T @ S, np.eye(len(free.parts)), 1e-12)
-    assert_close(S.T @ free.C[0], np.zeros((len(free.parts), 6)), 1e-12)
+    J, (parts, S, D) = work["J"][rows], free_of(system)
+    assert_close(D.T @ S, np.eye(len(parts)), 1e-12)
     for v, omega in zip(S[:3].T, S[3:].T, strict=True):  # of the second body; the first stays
         qd = np.zeros(system.n)
         qd[[system.set.index["b_air", c] for c in "xyz"]] = v
@@ -259,19 +259,19 @@ def test_free_directions_change_no_row_and_reactions_have_no_power_in_them(examp
 @pytest.mark.parametrize("example", IN_TREE)
 def test_a_free_direction_is_the_motion_at_unit_rate_of_its_coordinate(example, rng):
     d, system, q = somewhere(example, rng)
-    free = free_of(system, d)
-    assert {part for part in free.parts if part} == {part for name, part in system.set.index if name == "it"}
+    parts, S, _ = free_of(system)
+    assert {part for part in parts if part} == {part for name, part in system.set.index if name == "it"}
     A, r = rotation(d["bodies"]["b"]["pose"]), np.array(d["bodies"]["b"]["pose"]["origin"])
     x = r + A @ d["bodies"]["b"]["markers"]["p"]
     work = system.workspace()
-    for i, part in enumerate(free.parts):
+    for i, part in enumerate(parts):
         if part:
             work["q"][:], work["vp"][:] = q, np.arange(system.n) == system.set.index["it", part]
             work["v"][:] = work["vp"]
             work.call(EVALUATE)
             work.call(OBSERVE)
             v, omega = np.split(system.set.bodies(system, work)[2][1], 2)
-            assert_close(np.concatenate([v + np.cross(omega, x), omega]), free.S[0, :, i], 1e-12)
+            assert_close(np.concatenate([v + np.cross(omega, x), omega]), S[:, i], 1e-12)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -13,7 +13,8 @@ from kinegrad.coordinates.joints import KINDS, rows
 from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Measured, Motion, Symbol
 from kinegrad.coordinates.joints.poses import direction, euler_parameters
 from kinegrad.errors import ModelError
-from kinegrad.kernels.joint.records import EULER, SLIDE
+from kinegrad.kernels.joint.records import EULER, SLIDE, TURN
+from kinegrad.kernels.reactions.records import FIRST, GLOBAL
 from kinegrad.model.constraints import SphericalStart
 from kinegrad.model.joints import JOINTS, Joint, as_pair
 from kinegrad.model.model import Model
@@ -85,9 +86,9 @@ class TubeKind(JointKind):
         first, _ = rows.columns(elements, name, joint, (None, None))
         return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False, own=False)
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
-        slide = Free("distance", A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3))
-        return [slide, *(Free("", np.zeros(3), axis) for axis in np.eye(3))]
+    def free_directions(self, numbers, path, joint):
+        slide = Free("distance", SLIDE, FIRST, direction(numbers, path, joint, "axis", 0))
+        return [slide, *(Free("", TURN, GLOBAL, axis) for axis in np.eye(3))]
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from body_motions import body_motions
 from kinematics.small_models import FOUR_BAR, system
 from whole_runs import CHAIN, DRIVEN
 
@@ -9,7 +10,6 @@ import kinegrad as kg
 from kinegrad.coordinates.sets import joint
 from kinegrad.errors import KinegradError
 from kinegrad.model.model import Model
-from kinegrad.reactions.states import states_of
 
 G = 9.81
 
@@ -113,7 +113,7 @@ def test_every_body_of_a_spatial_chain_is_in_balance():
     # body a: reactions of ball and hinge, weight, and nothing else
     com, mass = np.array([0.1, 0.1, -0.2]), 1.4
     J = np.array([[0.3, 0.02, -0.03], [0.02, 0.4, 0.05], [-0.03, 0.05, 0.5]])
-    states = states_of(motion.system, motion.s, motion.t, motion.q, motion.qd, motion.qdd, [])
+    states = body_motions(motion)
     A, r, w, alpha = states.A[-1, 0], states.r[-1, 0], states.V[-1, 0, 3:], states.a[-1, 0, 3:]
     p, q = motion.marker("a.p"), motion.marker("a.q")
     c = r + A @ com

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from body_motions import body_motions
 
 import kinegrad as kg
 from kinegrad import rotations
 from kinegrad.coordinates.sets import joint
 from kinegrad.model.model import Model
 from kinegrad.reactions.solve import reactions
-from kinegrad.reactions.states import states_of
 
 TEXT = """
 kinegrad: 1
@@ -80,7 +80,7 @@ def test_a_joint_has_the_same_reaction_in_the_tree_and_cut(kind, turned):
 
 def same_state(motion, cut):
     """Coordinates of the cut system at the first state of a motion, from the motion of its bodies."""
-    states = states_of(motion.system, motion.s, motion.t[:1], motion.q[:1], motion.qd[:1], motion.qdd[:1], [])
+    states = body_motions(motion, slice(1))
     q, qd, qdd = (np.zeros((1, cut.n)) for _ in range(3))
     for name in cut.coordinates:
         if name in motion.system.coordinates:

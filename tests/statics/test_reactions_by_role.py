@@ -3,11 +3,11 @@
 import joint_roles as roles
 import numpy as np
 import pytest
+from body_motions import body_motions
 
 import kinegrad as kg
 from kinegrad.coordinates.sets import joint
 from kinegrad.model.model import Model
-from kinegrad.reactions.states import states_of
 
 TOLERANCE = 1e-9  # of forces and moments of a few tens of N and N m
 
@@ -21,7 +21,7 @@ def first_state(description, cut):
 
 def unbalanced(description, motion, reactions):
     """Largest force and moment about its centre of mass that is left on a body at the start, by Newton and Euler."""
-    states = states_of(motion.system, motion.s, motion.t[:1], motion.q[:1], motion.qd[:1], motion.qdd[:1], [])
+    states = body_motions(motion, slice(1))
     left = []
     for i, (name, body) in enumerate(description["bodies"].items()):
         A, w, alpha = states.A[0, i], states.V[0, i, 3:], states.a[0, i, 3:]

@@ -48,18 +48,18 @@ class Measured(NamedTuple):
 
 
 class Free(NamedTuple):
-    """A direction in which a joint moves freely, in global components at its second marker, for each state.
+    """A direction in which a joint moves freely, as a motion of its second marker and body seen from the first (REA-1).
 
-    `v` and `omega` are the motion of the second body seen from the first at unit rate: velocity of the second marker, angular
-    velocity. A unit force on the coordinate is the wrench (`force`, `moment`), by default with the components of the motion.
-    `part` is the coordinate, "" where the direction has none of its own.
+    `part` is its coordinate, "" where it has none of its own; `node` is SLIDE, TURN or SCREW, along or about the unit vector
+    `axis` (3,) of a `frame` (FIRST, SECOND, GLOBAL or BAR of `kinegrad.kernels.reactions.records`). A force on the coordinate
+    is a force for a slide and a moment otherwise, with 1 along its own axis and 0 along other slides, or turns, of the joint.
     """
 
     part: str
-    v: np.ndarray
-    omega: np.ndarray
-    force: np.ndarray | None = None
-    moment: np.ndarray | None = None
+    node: int
+    frame: int
+    axis: np.ndarray
+    pitch: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -173,11 +173,5 @@ class JointKind(ABC):
         raise KinegradError(f"joint {name!r} is {self.type}: it has no coordinate {part!r} that can be measured.")
 
     @abstractmethod
-    def free_directions(
-        self, numbers, path: str, joint, A1: np.ndarray, A2: np.ndarray, d: np.ndarray
-    ) -> Sequence[Free]:
-        """Directions in which the joint holds nothing (REA-1).
-
-        A1, A2 (k, 3, 3) are the orientations of the bodies, d (k, 3) leads from the first to the second marker; `numbers`
-        gives values by their paths (`number`, `unit`).
-        """
+    def free_directions(self, numbers, path: str, joint) -> Sequence[Free]:
+        """Directions in which the joint holds nothing (REA-1); `numbers` gives values by their paths (`number`, `unit`)."""

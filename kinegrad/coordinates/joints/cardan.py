@@ -11,6 +11,7 @@ from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Measured,
 from kinegrad.coordinates.joints.poses import direction
 from kinegrad.expressions import graph as algebra
 from kinegrad.kernels.joint.records import TURN
+from kinegrad.kernels.reactions.records import FIRST, SECOND
 from kinegrad.model.joints import Cardan
 
 
@@ -71,18 +72,11 @@ class CardanKind(JointKind):
         )
         return Measured(algebra.atan2(rows.dot(g, x), rows.dot(f, x)), wraps=True, own=True)
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
-        o = np.zeros(3)
-        u1, u2 = (A @ direction(numbers, path, joint, "axes", i) for i, A in enumerate((A1, A2)))
-        return [Free("angle1", o, u1, o, _dual(u1, u2)), Free("angle2", o, u2, o, _dual(u2, u1))]
+    def free_directions(self, numbers, path, joint):
+        first, second = (direction(numbers, path, joint, "axes", i) for i in range(2))
+        return [Free("angle1", TURN, FIRST, first), Free("angle2", TURN, SECOND, second)]
 
 
 def _axes(slots, path: str, joint) -> list[list]:
     """The axes as Scalars: of the first body, of the second."""
     return [slots.unit_scalars(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2)]
-
-
-def _dual(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The vectors (k, 3) in the planes of u and v with 1 along u and 0 along v."""
-    across = u - (u * v).sum(axis=1, keepdims=True) * v
-    return across / (across * u).sum(axis=1, keepdims=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from kinegrad.coordinates.joints import rows
 from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Measured, Motion, Symbol
 from kinegrad.coordinates.joints.poses import direction, turn_about
 from kinegrad.kernels.joint.records import SLIDE, TURN
+from kinegrad.kernels.reactions.records import FIRST
 from kinegrad.model.joints import Cylindrical
 
 
@@ -43,6 +42,6 @@ class CylindricalKind(JointKind):
             return Measured(rows.angle_between(elements, formula, first, second), wraps=True, own=True)
         return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False, own=False)
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
-        u, o = A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3)
-        return [Free("distance", u, o), Free("angle", o, u)]
+    def free_directions(self, numbers, path, joint):
+        axis = direction(numbers, path, joint, "axis", 0)
+        return [Free("distance", SLIDE, FIRST, axis), Free("angle", TURN, FIRST, axis)]

@@ -22,5 +22,5 @@ class FixedKind(JointKind):
             elements.perpendicular(f"{name} axes.{'xyz'[k]}", first[k], second[(k + 1) % 3])
         elements.facing += [(name, second[1], second[2], first[0]), (name, second[2], second[0], first[1])]
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
+    def free_directions(self, numbers, path, joint):
         return []

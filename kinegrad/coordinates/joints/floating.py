@@ -9,7 +9,8 @@ import numpy as np
 from kinegrad.coordinates.joints import rows
 from kinegrad.coordinates.joints.base import Free, JointKind, Measured, Motion
 from kinegrad.coordinates.joints.poses import euler_parameters
-from kinegrad.kernels.joint.records import EULER, SLIDE
+from kinegrad.kernels.joint.records import EULER, SLIDE, TURN
+from kinegrad.kernels.reactions.records import FIRST, GLOBAL
 from kinegrad.model.joints import Floating
 
 
@@ -34,6 +35,6 @@ class FloatingKind(JointKind):
         axis = elements.axes(rows.bodies_of(joint)[0])["xyz".index(part)]
         return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False, own=False)
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
-        slides = [Free(c, A1[:, :, i], np.zeros(3)) for i, c in enumerate("xyz")]
-        return slides + [Free("", np.zeros(3), axis) for axis in np.eye(3)]
+    def free_directions(self, numbers, path, joint):
+        slides = [Free(c, SLIDE, FIRST, axis) for c, axis in zip("xyz", np.eye(3), strict=True)]
+        return slides + [Free("", TURN, GLOBAL, axis) for axis in np.eye(3)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.coordinates.joints.base import Drawing, Free, JointKind
-from kinegrad.coordinates.joints.poses import both_across
+from kinegrad.kernels.joint.records import SLIDE, TURN
+from kinegrad.kernels.reactions.records import BAR, GLOBAL
 from kinegrad.model.joints import Link
 
 
@@ -19,7 +20,7 @@ class LinkKind(JointKind):
         i, j = map(elements.marker, joint.between)
         elements.distance(name, i, j, elements.slots.number(f"joints.{name}.length", joint.length))
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
+    def free_directions(self, numbers, path, joint):
         """Two ways across the bar, and all turns."""
-        u = d / np.linalg.norm(d, axis=1, keepdims=True)
-        return [Free("", v, np.zeros(3)) for v in both_across(u)] + [Free("", np.zeros(3), axis) for axis in np.eye(3)]
+        turns = [Free("", TURN, GLOBAL, axis) for axis in np.eye(3)]
+        return [Free("", SLIDE, BAR, axis) for axis in np.eye(3)[1:]] + turns

@@ -10,6 +10,7 @@ from kinegrad.coordinates.joints import rows
 from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Measured, Motion, Symbol
 from kinegrad.coordinates.joints.poses import across, direction, turn_about
 from kinegrad.kernels.joint.records import SLIDE, TURN
+from kinegrad.kernels.reactions.records import FIRST
 from kinegrad.model.joints import Planar
 
 
@@ -47,7 +48,8 @@ class PlanarKind(JointKind):
             return Measured(rows.angle_between(elements, formula, first, second), wraps=True, own=True)
         return Measured(rows.distance_along(elements, formula, joint, first["xy".index(part)]), wraps=False, own=False)
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
-        axis, o = direction(numbers, path, joint, "axis", 0), np.zeros(3)
-        u, x = A1 @ axis, A1 @ across(axis, direction(numbers, path, joint, "x_axis", 0))
-        return [Free("x", x, o), Free("y", np.cross(u, x), o), Free("angle", o, u)]
+    def free_directions(self, numbers, path, joint):
+        axis = direction(numbers, path, joint, "axis", 0)
+        x = across(axis, direction(numbers, path, joint, "x_axis", 0))
+        slides = [Free("x", SLIDE, FIRST, x), Free("y", SLIDE, FIRST, np.cross(axis, x))]
+        return [*slides, Free("angle", TURN, FIRST, axis)]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from kinegrad.coordinates.joints import rows
 from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Measured, Motion, Symbol
 from kinegrad.coordinates.joints.poses import direction
 from kinegrad.kernels.joint.records import SLIDE
+from kinegrad.kernels.reactions.records import FIRST
 from kinegrad.model.joints import Prismatic
 
 
@@ -44,5 +43,5 @@ class PrismaticKind(JointKind):
         axis = rows.axis_columns(elements, name, joint)[0][2]
         return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False, own=False)
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
-        return [Free("distance", A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3))]
+    def free_directions(self, numbers, path, joint):
+        return [Free("distance", SLIDE, FIRST, direction(numbers, path, joint, "axis", 0))]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from kinegrad.coordinates.joints import rows
 from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Measured, Motion, Symbol
 from kinegrad.coordinates.joints.poses import direction, turn_about
 from kinegrad.kernels.joint.records import TURN
+from kinegrad.kernels.reactions.records import FIRST
 from kinegrad.model.joints import Revolute
 
 
@@ -38,5 +37,5 @@ class RevoluteKind(JointKind):
             rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True, own=True
         )
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
-        return [Free("angle", np.zeros(3), A1 @ direction(numbers, path, joint, "axis", 0))]
+    def free_directions(self, numbers, path, joint):
+        return [Free("angle", TURN, FIRST, direction(numbers, path, joint, "axis", 0))]

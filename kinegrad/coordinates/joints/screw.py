@@ -11,6 +11,7 @@ from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Measured,
 from kinegrad.coordinates.joints.poses import direction, turn_about
 from kinegrad.expressions import graph as algebra
 from kinegrad.kernels.joint.records import SCREW
+from kinegrad.kernels.reactions.records import FIRST
 from kinegrad.model.joints import Screw
 
 THREADS = (-1.5, 0.0, 1.5)
@@ -96,6 +97,6 @@ class ScrewKind(JointKind):
         pitch = [slots.field(f"joints.{name}.pitch", joint.pitch)]
         return bool(slots.parameters(pitch)) or slots.current(pitch)[0] == 0.0
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
-        u, o = A1 @ direction(numbers, path, joint, "axis", 0), np.zeros(3)
-        return [Free("angle", numbers.number(f"{path}.pitch", joint.pitch) * u, u, o, u)]
+    def free_directions(self, numbers, path, joint):
+        pitch = numbers.number(f"{path}.pitch", joint.pitch)
+        return [Free("angle", SCREW, FIRST, direction(numbers, path, joint, "axis", 0), pitch)]

@@ -9,7 +9,8 @@ import numpy as np
 from kinegrad.coordinates.joints import rows
 from kinegrad.coordinates.joints.base import Drawing, Free, JointKind, Motion, Symbol
 from kinegrad.coordinates.joints.poses import euler_parameters
-from kinegrad.kernels.joint.records import EULER
+from kinegrad.kernels.joint.records import EULER, TURN
+from kinegrad.kernels.reactions.records import GLOBAL
 from kinegrad.model.joints import Spherical
 
 
@@ -31,5 +32,5 @@ class SphericalKind(JointKind):
     def close(self, elements, name, joint):
         rows.hold_point(elements, name, joint)
 
-    def free_directions(self, numbers, path, joint, A1, A2, d):
-        return [Free("", np.zeros(3), axis) for axis in np.eye(3)]
+    def free_directions(self, numbers, path, joint):
+        return [Free("", TURN, GLOBAL, axis) for axis in np.eye(3)]
