@@ -82,6 +82,12 @@ def _motion_by_drivers() -> None:
     drive(joint(model))
 
 
+def _reactions() -> None:
+    from kinegrad.simulate import simulate
+
+    simulate(_system(), "ali3p", "newmark").reactions()
+
+
 def _centres_of_mass() -> None:
     from kinegrad.kernels.products import EVALUATE
 
@@ -121,6 +127,7 @@ EXACT = [name for name, method in METHODS.items() if method.exact]
 FEATURES: dict[str, Callable[[], None]] = {
     **{f"{f} with {i}": _simulation(f, i) for f, i in SIMULATED},
     "motion by drivers": _motion_by_drivers,
+    "reactions": _reactions,
     "motion at centres of mass": _centres_of_mass,
     "reference-point coordinates": _other_set("reference-point"),
     "natural coordinates": _other_set("natural"),

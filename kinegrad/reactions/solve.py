@@ -29,6 +29,7 @@ from kinegrad.reactions.topology import Tables
 
 NOT_UNIQUE = 1e-6  # share of an unknown wrench of unit size that a component can take without anything else changing
 SMALL = 60_000  # multiplications of a balance that is solved as it is, whatever its pattern
+PAYS = 0.1  # multiplications of fronts, against those of a balance that is solved as it is, where they are taken
 BLOCK = 4096  # states that are computed before Python has its turn
 
 
@@ -150,7 +151,7 @@ def _fronts(columns: list[list[int]], n: int) -> Fronts | None:
             square[i].update(column)
     rows = [sorted(row) for row in square]
     fronts = fronts_of(rows)
-    if cost_of(fronts) > 0.1 * whole:
+    if cost_of(fronts) > PAYS * whole:
         return None
     tables = tables_of(fronts, [[i] for i in range(n)], columns)
     held = sum(len(front.columns) ** 2 for front in fronts)

@@ -102,11 +102,10 @@ def somewhere(example, rng, base="a"):
     return placed(d, poses(system, q)), system, q
 
 
-def free_of(system):
-    """Coordinates of the free directions of the joint, where the guess puts it; motions S (6, f) and wrenches D at its second
-    marker."""
+def free_of(system, q):
+    """Coordinates of the free directions of the joint at q; motions S (6, f) and wrenches D at its second marker."""
     balance, rest = Balance(system), np.zeros((1, system.n))
-    balance.run(np.zeros(1), system.set.guess(system, system.s)[None], rest, rest)
+    balance.run(np.zeros(1), q[None], rest, rest)
     own = balance.topology.joint[balance.tables.joints["it"]]
     free = balance.topology.direction[own["d0"] : own["d1"]]
     slides, x = (free["type"] == SLIDE)[:, None], own["x2"]
@@ -188,7 +187,7 @@ def test_rows_and_free_directions_are_six(example, rng):
     d, _, _ = somewhere(example, rng)
     system = closed(d)
     rows = [row for row in system.rows if row.closure and row.name.startswith("it")]
-    free = len(free_of(system)[0])
+    free = len(free_of(system, system.set.guess(system, system.s))[0])
     assert len(rows) == kind.n_rows
     assert sum(row.number >= 0 for row in rows) + free == 6
     if kind.in_tree:
@@ -244,7 +243,7 @@ def test_free_directions_change_no_row_and_their_wrenches_are_dual(example, rng)
     work["q"][:] = system.set.guess(system, system.s)
     work.call(EVALUATE)
     rows = [row.number for row in system.rows if row.closure and row.name.startswith("it") and row.number >= 0]
-    J, (parts, S, D) = work["J"][rows], free_of(system)
+    J, (parts, S, D) = work["J"][rows], free_of(system, work["q"])
     assert_close(D.T @ S, np.eye(len(parts)), 1e-12)
     for v, omega in zip(S[:3].T, S[3:].T, strict=True):  # of the second body; the first stays
         qd = np.zeros(system.n)
@@ -259,7 +258,7 @@ def test_free_directions_change_no_row_and_their_wrenches_are_dual(example, rng)
 @pytest.mark.parametrize("example", IN_TREE)
 def test_a_free_direction_is_the_motion_at_unit_rate_of_its_coordinate(example, rng):
     d, system, q = somewhere(example, rng)
-    parts, S, _ = free_of(system)
+    parts, S, _ = free_of(system, q)
     assert {part for part in parts if part} == {part for name, part in system.set.index if name == "it"}
     A, r = rotation(d["bodies"]["b"]["pose"]), np.array(d["bodies"]["b"]["pose"]["origin"])
     x = r + A @ d["bodies"]["b"]["markers"]["p"]
