@@ -28,13 +28,6 @@ def direction(numbers, path: str, joint, key: str, which: int) -> np.ndarray:
     return numbers.unit(f"{path}.{key}[{which}]" if pair is given else f"{path}.{key}", pair[which])
 
 
-def both_across(u: np.ndarray) -> list[np.ndarray]:
-    """Two unit vectors (k, 3) across the unit vectors u (k, 3) and across each other."""
-    x = np.cross(u, np.eye(3)[np.abs(u).argmin(axis=1)])
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    return [x, np.cross(u, x)]
-
-
 def across(axis: np.ndarray, towards: np.ndarray) -> np.ndarray:
     """The unit vector across `axis` nearest to `towards`."""
     v = towards - (axis @ towards) * axis

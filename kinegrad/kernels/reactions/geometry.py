@@ -3,6 +3,7 @@
 from kinegrad.kernels.jit import kernel, real, sqrt
 from kinegrad.kernels.joint.records import SCREW, SLIDE
 from kinegrad.kernels.reactions.records import BAR, FIRST, SECOND
+from kinegrad.kernels.sym3 import smv, sym
 from kinegrad.kernels.vec3 import add, axpy, cross, dot, mat, mul, mv, put, put6, sub, vec, vm
 
 
@@ -57,20 +58,10 @@ def needed(B, mk, g):
         turn = add(turn, cross(x, vec(e["xdd"])))
     A = mat(B["A"])
     w, wd = vm(mul(0.5, spin), A), vm(mul(0.5, turn), A)
-    J = B["J"]
-    N = add(tensor(J, wd), cross(w, tensor(J, w)))
+    J = sym(B["J"])
+    N = add(smv(J, wd), cross(w, smv(J, w)))
     F = mul(B["m"], sub(vec(mk[first]["xdd"]), g))
     return F, add(mv(A, N), cross(vec(B["c"]), F))
-
-
-@kernel
-def tensor(J, x):
-    """J x, for xx, yy, zz, xy, xz, yz."""
-    return (
-        J[0] * x[0] + J[3] * x[1] + J[4] * x[2],
-        J[3] * x[0] + J[1] * x[1] + J[5] * x[2],
-        J[4] * x[0] + J[5] * x[1] + J[2] * x[2],
-    )
 
 
 @kernel
