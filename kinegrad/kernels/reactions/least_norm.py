@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinegrad.kernels.jit import kernel, real
+from kinegrad.kernels.jit import kernel, real, sqrt
 from kinegrad.kernels.orthogonal import RANK_TOLERANCE, Factors, factor, reflect, solve, solve_transposed
 from kinegrad.kernels.pattern import end_of
 from kinegrad.kernels.solvers.fronts import assemble, factor_symmetric, solve_symmetric
@@ -111,8 +111,9 @@ def factor_large(L, wide, J, more):
         for p in range(end_of(wide, l), end_of(wide, l + 1)):
             squares += real(J[p]) ** 2
         largest = max(largest, squares)
+    size = more * sqrt(largest)
     for i in range(L.T.shape[0]):
-        L.T[i] = REGULAR * more * more * largest
+        L.T[i] = REGULAR * size * size if size > 0.0 else 1.0
     assemble(L.front, L.of_entry, L.of_row, L.in_row, wide, L.T, J, J, L.D.shape[0], L.D, True, L.F)
     status, _ = factor_symmetric(L.front, L.columns, L.places, L.F, L.w, L.x)
     return status
