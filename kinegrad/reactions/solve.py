@@ -30,6 +30,7 @@ from kinegrad.reactions.topology import Tables
 NOT_UNIQUE = 1e-6  # share of an unknown wrench of unit size that a component can take without anything else changing
 SMALL = 60_000  # multiplications of a balance that is solved as it is, whatever its pattern
 PAYS = 0.1  # multiplications of fronts, against those of a balance that is solved as it is, where they are taken
+ROWS = ("row", "row_law")  # tables of rows: of constraints first, then of freedoms
 BLOCK = 4096  # states that are computed before Python has its turn
 
 
@@ -47,7 +48,7 @@ class Balance:
     def __init__(self, system: System, s: np.ndarray | None = None, held: bool = False):
         self.tables = Tables(system, held)
         s = system.s if s is None else np.asarray(s)
-        self.work = self._workspace(system, s)
+        self.work = self._workspace(system, s, held)
         columns, n, m = self.tables.columns, self.tables.rows, self.tables.width
         self.large = _fronts(columns, n)
         wide = pattern.dense(m, n) if self.large is None else pattern.of_columns(columns, n)
@@ -71,19 +72,26 @@ class Balance:
         )
         self.small = _reflections(J.reshape(m, n) if self.large is None else np.zeros((0, 0)))
 
-    def _workspace(self, system: System, s: np.ndarray) -> Workspace:
-        """One that also moves the centre of mass and three axes of every body, whose components stand behind the slots."""
+    def _workspace(self, system: System, s: np.ndarray, held: bool) -> Workspace:
+        """One that also moves the centre of mass and three axes of every body, whose components stand behind the slots.
+
+        Rows of freedoms are left out unless they are held: a long chain has as many of them as coordinates.
+        """
         bodies, masses = list(self.tables.bodies)[1:], self.tables.masses
         axes = len(s) + 3 * len(bodies)
-        extra = [
-            marker
-            for i, body in enumerate(bodies)
-            for marker in ((body, len(s) + 3 * i, True), *((body, axes + 3 * c, False) for c in range(3)))
-        ]
-        tables = system.tables
-        if "of reactions" not in tables:  # with what its workspaces have in common, for the next motion
-            tables["of reactions"] = {**tables, "every_marker": (*tables["markers"], *extra), "known": {}}
-        viewed = replace(system, tables=tables["of reactions"])
+        tables, name = system.tables, "of reactions" if not held else "of reactions, held"
+        if name not in tables:  # with what its workspaces have in common, for the next motion
+            extra = [
+                marker
+                for i, body in enumerate(bodies)
+                for marker in ((body, len(s) + 3 * i, True), *((body, axes + 3 * c, False) for c in range(3)))
+            ]
+            view = {**tables, "every_marker": (*tables["markers"], *extra), "known": {}}
+            if not held:
+                rows = {kind: tuple(row for row in view["elements"][kind] if row["row"] < system.m) for kind in ROWS}
+                view["elements"] = {**view["elements"], **rows}
+            tables[name] = view
+        viewed = replace(system, tables=tables[name], freedoms=system.freedoms if held else ())
         return viewed.workspace(s=np.concatenate([s, masses.com.ravel(), np.eye(3).ravel()]), every_marker=True)
 
     def run(self, t, q, qd, qdd) -> Results:
