@@ -32,9 +32,9 @@ def available() -> float | None:
     return max(0.0, min(found)) if found else None
 
 
-def half_of_free() -> float:
-    """Bytes that may be taken by what can do with less."""
-    found = available()
+def half_of_free(size: float) -> float:
+    """Bytes that may be taken by what would take `size` and can do with less; infinite where that is little."""
+    found = None if size < LARGE and not _limited() else available()
     return math.inf if found is None else 0.5 * found
 
 

@@ -104,7 +104,7 @@ def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
         return AllStates(motion)
     formulation = tight(motion.formulation, motion.scheme) if loose else motion.formulation
     if limit is None:
-        limit = MODEST if motion.stride > 1 else half_of_free()
+        limit = MODEST if motion.stride > 1 else half_of_free(size)
     if size > limit and motion.scheme.adaptive and memory is not None:
         raise KinegradError(
             f"memory is {memory:g} MB, and the states of the run take {shown(size)}: with error control ({motion.how[1]}) they "
