@@ -6,7 +6,7 @@ import contextlib
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +17,9 @@ from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for,
 from kinegrad.errors import AccuracyWarning, IterationWarning, KinegradError, SimulationError
 from kinegrad.expressions.syntax import Expression
 from kinegrad.interrupts import Interrupts
+from kinegrad.jumps import grid_through, jump_times, stops_at
 from kinegrad.kernels.formulations.arguments import Objectives, Steps
-from kinegrad.kernels.products import OBSERVE
+from kinegrad.kernels.products import EVALUATE, OBSERVE, TIME
 from kinegrad.kernels.status import (
     CALLBACK_FAILED,
     INTERRUPTED,
@@ -31,8 +32,9 @@ from kinegrad.kernels.status import (
     TOO_MANY_STEPS,
     WORDS,
 )
-from kinegrad.kinematics.culprits import culprit, failure
+from kinegrad.kinematics.culprits import culprit, failure, left_table
 from kinegrad.kinematics.singular import is_near_singular
+from kinegrad.kinks import tell_of_kinks
 from kinegrad.memory import require
 from kinegrad.motion import EvenSteps, EvenTimes, Motion, Power, has_power
 from kinegrad.quiet import without_warnings
@@ -104,7 +106,9 @@ def simulate(
         output_step = given_time(system, "output_step", output_step)
     system = solved(system, formulation, defaults.solver if solver is None else solver)
     scheme = scheme_for(system, formulation, integrator)
-    hs, stride = (None, 1) if scheme.adaptive else time_grid(t_end, step, output_step)
+    jumps = jump_times(system, t_end, step)
+    if not scheme.adaptive:
+        ts, hs, stride = steps_of(jumps, t_end, step, output_step, scheme.integrator)
     if scheme.adaptive and output_step is not None and t_end / output_step > MOST_STATES:
         raise KinegradError(
             f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error control "
@@ -115,9 +119,10 @@ def simulate(
     done = None
     with Interrupts() as interrupts:
         if scheme.adaptive:
-            run = scheme.run_adaptive(work, fn, t_end, step, output_step, objectives, begin, progress, interrupts)
+            stride, ends = 1, stops_at(jumps, t_end, step, scheme.integrator)
+            run = scheme.run_adaptive(work, fn, ends, step, output_step, objectives, begin, progress, interrupts)
         else:
-            loop = Loop(scheme, work, fn, EvenTimes(step, len(hs), t_end), hs, objectives, interrupts)
+            loop = Loop(scheme, work, fn, ts, hs, step, objectives, interrupts)
             if stride == 1:
                 run = loop.every_step(begin, progress)
             else:
@@ -146,11 +151,15 @@ def simulate(
         raise SimulationError(why, motion=motion)
     broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
     if broken and throw:
+        left = first_left_table(work, motion, broken[0])
+        if left:
+            raise SimulationError(f"The objective {broken[0]!r} cannot be computed: {left}.", motion=motion)
         what = f"The objective {broken[0]!r} is infinite or not a number"
         raise SimulationError(f"{what}; its expression is outside its domain at some time.", motion=motion)
     for remark in (far, scheme.remark(work)):
         if remark:
             warnings.warn(remark, AccuracyWarning, stacklevel=4)
+    tell_of_kinks(motion, stacklevel=5)
     if scheme.iterates and stride == 1 and "max_iterations" not in scheme.unused:
         _watch_iterations(motion, scheme.options["max_iterations"])
     return motion
@@ -202,12 +211,29 @@ def _watch_iterations(motion: Motion, allowed: int) -> None:
 
 def reason(work: Workspace, status: int, formulation, t: float, step: float, first, last, h: float) -> str:
     """One sentence on why a run with the states `first` and `last`, (t, q, qd) each, stopped at t in a step h."""
+    left = left_table(work.system, work)
+    if left:
+        return f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: {left}."
     if status in (NOT_CONVERGED, NOT_FINITE, SINGULAR, LOST_RANK, STEP_TOO_SMALL) and is_near_singular(
         work.system, work["s"], first, last, h
     ):
         return at_singular_position(t, formulation)
     who = singular_coordinate(work) if status == SINGULAR else culprit(work.system, work, status)
     return explanation(status, t, step, formulation, who)
+
+
+def first_left_table(work: Workspace, motion: Motion, objective: str) -> str:
+    """The first table that an objective leaves, in words with the time; empty when it leaves none."""
+    first = len(motion.t) - 1 if work.system.objectives[objective] == "final" else 0
+    for t, q, qd, qdd in zip(*(x[first:] for x in (motion.t, motion.q, motion.qd, motion.qdd)), strict=True):
+        work["par"][TIME] = t
+        work["q"][:], work["v"][:], work["vp"][:], work["ap"][:] = q, qd, qd, qdd
+        work.call(EVALUATE)
+        work.call(OBSERVE)
+        left = left_table(work.system, work, objective)
+        if left:
+            return f"at t = {t:.6g} s {left}"
+    return ""
 
 
 def singular_coordinate(work: Workspace) -> str:
@@ -239,9 +265,9 @@ def state_size(numbers: int) -> int:
 class Loop:
     """Steps of given sizes, done in pieces from the state that the workspace holds."""
 
-    def __init__(self, scheme, work: Workspace, fn, ts: EvenTimes, hs: EvenSteps, objectives, interrupts):
+    def __init__(self, scheme, work: Workspace, fn, ts, hs, step: float, objectives, interrupts):
         self.scheme, self.work, self.fn, self.interrupts = scheme, work, fn, interrupts
-        self.ts, self.hs, self.objectives = ts, hs, objectives
+        self.ts, self.hs, self.step, self.objectives = ts, hs, step, objectives
         self.cpu_s = 0.0
 
     def advance(self, first: int, last: int, traj, iterations, flags) -> tuple[int, int]:
@@ -268,7 +294,7 @@ class Loop:
 
         def remedy(free: float) -> str:
             every = math.ceil(len(self.hs) / states) * 4.0 * size / max(free, 1.0)
-            longer = self.ts.step * 10.0 ** math.ceil(math.log10(every))
+            longer = self.step * 10.0 ** math.ceil(math.log10(every))
             return f"keep fewer, by an output_step (--output-step) such as {longer:g} s"
 
         require(size, f"Keeping {states} states", remedy)
@@ -403,6 +429,18 @@ def times_that_follow(system: System, **given: float | None) -> dict[str, Expres
     """Those of the times t_end, step and output_step that are not given but follow from parameters, by the model."""
     section = {name: getattr(system.model.simulation, name) for name, value in given.items() if value is None}
     return {name: value for name, value in section.items() if isinstance(value, Expression)}
+
+
+def steps_of(
+    jumps: Sequence[float], t_end: float, step: float, output_step: float | None, integrator=None
+) -> tuple[Sequence[float], Sequence[float], int]:
+    """Times and sizes of steps, and the number of steps between outputs; where there are jumps steps end, and all are kept."""
+    hs, stride = time_grid(t_end, step, output_step)
+    if not jumps:
+        return EvenTimes(step, len(hs), t_end), hs, stride
+    every = output_step if output_step is not None and output_step > step * (1.0 + 1e-9) else None
+    ts = grid_through(stops_at(jumps, t_end, step, integrator, every), step)
+    return ts, np.diff(ts), 1
 
 
 def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[EvenSteps, int]:

@@ -18,9 +18,12 @@ from kinegrad.coordinates.joints import KINDS as JOINTS
 from kinegrad.coordinates.joints.base import Measured
 from kinegrad.coordinates.laws import Formula, LawTables, objective_tapes, row_tapes, velocity_row_tapes
 from kinegrad.coordinates.system import Freedom, Own, Row, System
+from kinegrad.coordinates.tables import TableSlots
+from kinegrad.coordinates.tables import lower as lower_table
 from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.expressions import graph as algebra
 from kinegrad.expressions.syntax import Expression
+from kinegrad.expressions.tape import Tape
 from kinegrad.kernels.elements.kinds import KINDS, empty_stages
 from kinegrad.kernels.elements.layout import GRAVITY, N_COUNT
 from kinegrad.kernels.jit import record
@@ -75,6 +78,7 @@ class Elements:
         self.packed = LawTables()
         self.freedoms: list[Freedom] = []
         self._dependent: list[tuple] = []
+        self._tables: dict[str, TableSlots] = {}
 
     def add(self, table: str, owner: str, record: dict) -> int:
         """The number of a new row of a table of elements, which belongs to the element `owner` of the model."""
@@ -157,7 +161,13 @@ class Elements:
     # --- expressions ---
 
     def formula(self) -> Formula:
-        return Formula(self._named)
+        return Formula(self._named, self.table)
+
+    def table(self, name: str) -> TableSlots:
+        """The slots of a table of the model."""
+        if name not in self._tables:
+            self._tables[name] = lower_table(self, name)
+        return self._tables[name]
 
     def _named(self, formula: Formula, name: str, index: int | None):
         """What a name in an expression stands for: scalars, slots, time, or the expression of a measure."""
@@ -267,6 +277,13 @@ class Elements:
         for name, force in self.model.forces.items():
             FORCES[force.type](self, name, force)
 
+    def watch(self, name: str, formula: Formula, outputs: list) -> None:
+        """Have a run tell when it crosses a kink of these outputs, of the element `name`."""
+        switches = formula.switches(*outputs)
+        if switches and formula.called is None:
+            record = self.packed.add(formula, [Tape.build(switches, formula.inputs())], row=len(switches), exact=None)
+            self.add("kink", name, record)
+
     # --- rows ---
 
     def _row(self, name: str, kind: int, i=-1, j=-1, k=-1, *, comp: int = 0, n: int = -1, val: int = 0) -> None:
@@ -297,13 +314,13 @@ class Elements:
 
     def expression_row(self, name: str, formula: Formula, Phi) -> None:
         """One row given by an expression in scalars and time."""
-        record = self.packed.add(formula, row_tapes(formula, Phi), row=len(self.row_names))
+        record = self.packed.add(formula, row_tapes(formula, Phi), row=len(self.row_names), exact=2)
         self.add("row_law", name, record | {"level": 0})
         self.row_names.append(name)
 
     def velocity_row(self, name: str, formula: Formula, Phid) -> None:
         """One row given by an expression that is linear in the rates of scalars, held at zero."""
-        record = self.packed.add(formula, velocity_row_tapes(formula, Phid), row=len(self.row_names))
+        record = self.packed.add(formula, velocity_row_tapes(formula, Phid), row=len(self.row_names), exact=2)
         self.add("row_law", name, record | {"level": 1})
         self.row_names.append(name)
 
@@ -453,6 +470,7 @@ class Elements:
                 where = f"objectives.{name}"
                 raise ModelError(Problem(f"objective {name!r} {error}", where)) from None
             self.add("objective", name, self.packed.add(formula, objective_tapes(formula, g), row=row))
+            self.watch(name, formula, [g])
         return kinds
 
 
@@ -495,6 +513,7 @@ def lowered(
         "facing": tuple(e.facing), "either": tuple(e.either), "starting": tuple(e.starting),
         "elements": {name: tuple(rows) for name, rows in e.tables.items()},
         "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
+        "tables": {slots.first: name for name, slots in e._tables.items()},
         "known": {},
     }  # fmt: skip
     system = System(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinegrad.errors import ExpressionError
+from kinegrad.expressions import graph as algebra
 from kinegrad.expressions.graph import Graph, Scalar, scalarise
 from kinegrad.expressions.syntax import Expression
 from kinegrad.expressions.tape import Tape
@@ -25,15 +26,19 @@ class Formula:
     ----------
     names : callable
         ``names(formula, name, index)`` gives the Scalar, or the three Scalars, that a name of the model stands for.
+    tables : callable
+        ``tables(name)`` gives the slots of a table of the model.
     """
 
-    def __init__(self, names: Callable):
+    def __init__(self, names: Callable, tables: Callable):
         self.graph = Graph()
         self.t = self.graph.input("t")
         self.w = self.graph.input("w")
-        self._names = names
+        self._names, self._tables = names, tables
         self.scalars: dict[int, tuple[Scalar, Scalar, Scalar]] = {}
         self.slots: dict[int, Scalar] = {}
+        self.places: dict[Scalar, Scalar] = {}  # coefficients of tables, and which slots they are
+        self._kinked: set[Scalar] = set()  # pieces of tables whose slope jumps
         self._rates: dict[Scalar, Scalar] = {}
         self.spline = -1
         self.called: Called | None = None
@@ -54,7 +59,39 @@ class Formula:
         """The Scalar (or three) of an expression."""
         if not isinstance(number, Expression):
             return self.graph.constant(number)
-        return scalarise(number, self.graph, lambda name, index: self._names(self, name, index))
+        return scalarise(number, self.graph, lambda name, index: self._names(self, name, index), self.table)
+
+    def table(self, x: Scalar, name: str) -> Scalar:
+        """The polynomial of the piece of a table that x lies in (LAW-12)."""
+        table = self._tables(name)
+        piece = self.graph.find(x, table.first)
+        if table.kinked:
+            self._kinked.add(piece)
+        beyond, y = x - self.graph.slot(piece + float(table.knots)), self.graph.constant(0.0)
+        for k in reversed(range(table.degree + 1)):
+            place = piece * float(table.degree + 1) + float(table.coefficients + k)
+            c = self.graph.slot(place)
+            self.places[c] = place
+            y = c + beyond * y
+        return y
+
+    def switches(self, *outputs: Scalar) -> list[Scalar]:
+        """What tells on which side of their kinks the outputs are: numbers that are 0 at a kink (LAW-13)."""
+        graph, found = self.graph, []
+        for i in graph.needed(outputs):
+            operands = [Scalar(graph, k) for k in graph.operands[i]]
+            if graph.operations[i] == "abs":
+                found.append(algebra.sign(*operands))
+            elif graph.operations[i] in ("min", "max"):
+                found.append(algebra.sign(operands[0] - operands[1]))
+            elif Scalar(graph, i) in self._kinked:
+                found.append(Scalar(graph, i) + 1.0)
+        return found
+
+    @property
+    def numbers(self) -> list[Scalar]:
+        """What derivatives by slots are taken by: slots, then coefficients of tables."""
+        return [*self.slots.values(), *self.places]
 
     def call(self, law: Law, owner: str, count: int, orders: int = 1) -> list[Scalar]:
         """The `count` values of a law of functions; `owner` is the element it belongs to, for people.
@@ -145,9 +182,8 @@ def force_tapes(
     order = list(formula.scalars)
     F = list(forces.values())
     ud = [u[1] for u in formula.scalars.values()]
-    slots = list(formula.slots.values())
-    groups = (formula.u, ud, [formula.w], slots)
-    all_ = [*F, *(x for group in groups for x in _partials(formula, F, group))]
+    groups = (formula.u, ud, [formula.w], formula.numbers)
+    all_ = [*F, *(x for group in groups for x in _partials(formula, F, group)), *formula.places.values()]
     return formula.tapes(F, all_, *([stored] if stored else [])), [order.index(k) for k in forces]
 
 
@@ -177,20 +213,20 @@ def velocity_row_tapes(formula: Formula, Phid: Scalar) -> list[Tape]:
 
 def _row_tapes(formula: Formula, Phi: Scalar, Phi_t: Scalar, y: list[Scalar], Phid: Scalar) -> list[Tape]:
     """Tapes of a row: its value, its part that velocities do not change, y = Phid_ud, and Phid."""
-    u, slots = formula.u, list(formula.slots.values())
+    u, slots = formula.u, formula.numbers
     ud = [scalar[1] for scalar in formula.scalars.values()]
     Phidd = formula.rate(Phid)
     by = formula.gradient
     exact = [*y, *by(Phid, u), *by(Phidd, u), *by(Phidd, ud), *_partials(formula, y, u)]
     exact += [*by(Phi, slots), *by(Phid, slots), *by(Phidd, slots), *_partials(formula, y, slots)]
-    return formula.tapes([Phi, Phi_t, *y], [Phidd], exact)
+    return formula.tapes([Phi, Phi_t, *y], [Phidd], [*exact, *formula.places.values()])
 
 
 def objective_tapes(formula: Formula, g: Scalar) -> list[Tape]:
     """Tapes of an objective g(u, ud, udd, t) (LAW-4)."""
     levels = [u[k] for k in range(3) for u in formula.scalars.values()]
-    exact = [g, *formula.gradient(g, [*levels, *formula.slots.values()])]
-    return formula.tapes([g], exact)
+    exact = [g, *formula.gradient(g, [*levels, *formula.numbers])]
+    return formula.tapes([g], [*exact, *formula.places.values()])
 
 
 @dataclass
@@ -208,8 +244,10 @@ class LawTables:
     filled: int = 0  # by a call, at most
     inputs: int = 1
 
-    def add(self, formula: Formula, tapes: Sequence[Tape], targets: Sequence[int] = (), row: int = -1) -> dict:
-        """A record of the table of laws."""
+    def add(
+        self, formula: Formula, tapes: Sequence[Tape], targets: Sequence[int] = (), row: int = -1, exact: int | None = 1
+    ) -> dict:
+        """A record of the table of laws; tape `exact`, if there is one, has derivatives and then the slots of tables."""
         record = {
             "in0": len(self.ins),
             "sl0": len(self.slots),
@@ -226,6 +264,8 @@ class LawTables:
             tapes = [*tapes, *[Tape.build([], [])] * (ARGUMENTS - len(tapes)), Tape.build(c.x, formula.inputs())]
         self.ins += list(formula.scalars)
         self.slots += list(formula.slots)
+        last = len(tapes[exact].outputs) if exact is not None else len(formula.places)
+        self.slots += [-1 - k for k in range(last - len(formula.places), last)]
         self.targets += list(targets)
         record |= {"in1": len(self.ins), "sl1": len(self.slots), "t1": len(self.targets)}
         for k, tape in enumerate(tapes):

@@ -9,7 +9,7 @@ import numpy as np
 from kinegrad.dynamics.integrator import Integrator
 from kinegrad.dynamics.run import Run
 from kinegrad.kernels.formulations.arguments import Explicit, Steps
-from kinegrad.kernels.formulations.runge_kutta import RK4, RK54
+from kinegrad.kernels.formulations.runge_kutta import RK4, RK54, T_END
 from kinegrad.kernels.status import INTERRUPTED, OK, TOO_MANY_STEPS
 from kinegrad.memory import require
 
@@ -51,9 +51,10 @@ class RungeKutta54(RungeKutta):
     tableau = RK54
     adaptive = True
 
-    def run(self, advance, t_end, step, interval, begin, progress, interrupts) -> Run:
-        """The run from row `begin` to t_end by `advance(steps, control)`; `step` is the first one tried, and multiples of
-        `interval` are met."""
+    def run(self, advance, ends, step, interval, begin, progress, interrupts) -> Run:
+        """The run from row `begin` to the last of `ends` by `advance(steps, control)`; `step` is the first one tried; all
+        ends and multiples of `interval` are met."""
+        ends, t_end = list(ends), ends[-1]
         control = np.array([t_end, self.options["tolerance"], interval or 0.0, min(step, t_end), 1.0])
         ts, hs = np.zeros(FIRST_ROWS + 1), np.zeros(FIRST_ROWS)
         evaluations, flags = np.zeros(FIRST_ROWS, np.int64), np.zeros(FIRST_ROWS, np.int64)
@@ -62,6 +63,7 @@ class RungeKutta54(RungeKutta):
         done, cpu = 0, 0.0
         while True:
             clock = time.thread_time()
+            control[T_END] = ends[0]
             last = min(len(hs), MOST_STEPS, done + FIRST_ROWS)
             states, between = slice(done, last + 1), slice(done, last)
             steps = Steps(ts[states], hs[between], 1, traj[states], evaluations[between], flags[between])
@@ -74,6 +76,8 @@ class RungeKutta54(RungeKutta):
                 status = TOO_MANY_STEPS
             if status == OK and interrupts.came:
                 status = INTERRUPTED
+            while len(ends) > 1 and ts[done] >= ends[0]:
+                ends.pop(0)
             if status != OK or ts[done] >= t_end:
                 ts, traj = ts[: done + 1].copy(), traj[: done + 1].copy()
                 hs, evaluations, flags = (x[:done].copy() for x in (hs, evaluations, flags))

@@ -102,6 +102,31 @@ def wrap(x):
     return x - 2.0 * math.pi * (int(turns + 0.5) if turns >= 0.0 else -int(0.5 - turns))
 
 
+def absolute(x):
+    """x or -x, by the sign of the real part."""
+    return -x if x.real < 0.0 else x
+
+
+def smaller(a, b):
+    """The one of a and b whose real part is smaller, a when they are equal; nan when one is."""
+    return b if b.real < a.real else a if a.real <= b.real else a + b
+
+
+def larger(a, b):
+    """The one of a and b whose real part is larger, a when they are equal; nan when one is."""
+    return b if b.real > a.real else a if a.real >= b.real else a + b
+
+
+def sign(x):
+    """1 or -1 by the real part, 0 at 0."""
+    return 1.0 if x.real > 0.0 else -1.0 if x.real < 0.0 else 0.0 * x
+
+
+def below(a, b):
+    """1 where the real part of a is at most that of b, else 0."""
+    return 1.0 if a.real <= b.real else 0.0
+
+
 OPERATIONS: dict[str, Callable] = {
     "add": lambda a, b: a + b,
     "subtract": lambda a, b: a - b,
@@ -115,5 +140,10 @@ OPERATIONS: dict[str, Callable] = {
     "atan2": atan2,
     "sech2": sech2,
     "wrap": wrap,
+    "abs": absolute,
+    "min": smaller,
+    "max": larger,
+    "sign": sign,
+    "below": below,
 }
 """Operation by name; `powi` takes the exponent as its second argument."""

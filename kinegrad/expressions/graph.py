@@ -7,6 +7,7 @@ indices is an order of evaluation.
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 import operator
@@ -72,7 +73,8 @@ class Scalar:
 class Graph:
     """The owner of nodes: for node i, `operations[i]`, the indices `operands[i]`, and `payload[i]`.
 
-    The payload is the value of a constant, the name of an input, the exponent of an integer power; else None.
+    The payload is the value of a constant, the name of an input, the exponent of an integer power or the first slot of a table;
+    else None.
     """
 
     def __init__(self):
@@ -218,6 +220,14 @@ class Graph:
             return self.constant(powi(x, n))
         return self._node("powi", (a.index,), n)
 
+    def find(self, x: Scalar, table: int) -> Scalar:
+        """The number of the piece of a table that x is in; the numbers of the table begin at that slot."""
+        return self._node("find", (x.index,), table)
+
+    def slot(self, place: Scalar) -> Scalar:
+        """The number in the slot whose number is `place`."""
+        return self._node("slot", (place.index,))
+
     # --- derivatives ---
 
     def substitute(self, y: Scalar, values: Mapping[Scalar, float]) -> Scalar:
@@ -233,6 +243,8 @@ class Graph:
         """A node of that operation on other operands, simplified where it can be."""
         if operation == "powi":
             return operands[0] ** payload
+        if operation in ("find", "slot"):
+            return self._node(operation, tuple(x.index for x in operands), payload)
         simple = {"add": self.add, "subtract": self.subtract, "multiply": self.multiply, "divide": self.divide}
         simple |= {"negate": self.negate, "power": self.power}
         return simple[operation](*operands) if operation in simple else self._apply(operation, *operands)
@@ -291,6 +303,8 @@ atan = _function("atan", "The angle in (-π/2, π/2) whose tangent is x.")
 exp = _function("exp", "e to the power x.")
 log = _function("log", "The natural logarithm of x.")
 tanh = _function("tanh", "The hyperbolic tangent of x.")
+absolute = _function("abs", "x or -x, the one that is not negative.")
+sign = _function("sign", "1, 0 or -1.")
 wrap = _function("wrap", "x less the nearest whole number of turns: an angle near 0, not part of the language.")
 sech2 = _function("sech2", "1 - tanh(x)**2: the derivative of tanh, not part of the language.")
 
@@ -326,8 +340,30 @@ def smooth_step(x: Scalar, width: Scalar) -> Scalar:
     return 0.5 * (1.0 + tanh(x / width))
 
 
+def step(x: Scalar) -> Scalar:
+    """0 below 0, 1 above, and a half at 0."""
+    return 0.5 + 0.5 * sign(x)
+
+
+def smallest(*x: Scalar) -> Scalar:
+    """The smallest of several."""
+    return functools.reduce(lambda a, b: a.graph._apply("min", a, b), x)
+
+
+def largest(*x: Scalar) -> Scalar:
+    """The largest of several."""
+    return functools.reduce(lambda a, b: a.graph._apply("max", a, b), x)
+
+
+def below(a: Scalar, b: Scalar) -> Scalar:
+    """1 where a is at most b, else 0; not part of the language."""
+    return a.graph._apply("below", a, b)
+
+
 COMPOSED: dict[str, Callable[..., Scalar]] = {
-    f.__name__: f for f in (deg, smooth_abs, smooth_max, smooth_min, smooth_step)
+    **{f.__name__: f for f in (deg, smooth_abs, smooth_max, smooth_min, smooth_step, step)},
+    "min": smallest,
+    "max": largest,
 }
 """Functions of the language that are made of others."""
 
@@ -349,6 +385,11 @@ PARTIALS: dict[str, tuple[Callable[..., Scalar], ...]] = {
     "log": (lambda y, a: 1.0 / a,),
     "tanh": (lambda y, a: sech2(a),),
     "wrap": (lambda y, a: y.graph.constant(1.0),),
+    "abs": (lambda y, a: sign(a),),
+    "min": (lambda y, a, b: below(a, b), lambda y, a, b: 1.0 - below(a, b)),
+    "max": (lambda y, a, b: below(b, a), lambda y, a, b: 1.0 - below(b, a)),
+    **{flat: (lambda y, a: y.graph.constant(0.0),) for flat in ("sign", "find", "slot")},
+    "below": (lambda y, a, b: y.graph.constant(0.0), lambda y, a, b: y.graph.constant(0.0)),
     "sech2": (lambda y, a: -2.0 * tanh(a) * y,),
     "atan2": (lambda y, a, b: b / (a * a + b * b), lambda y, a, b: -a / (a * a + b * b)),
 }
@@ -379,9 +420,17 @@ def evaluate(outputs: Sequence[Scalar], values: Mapping[Scalar | str, complex]) 
 
 Vector = tuple[Scalar, Scalar, Scalar]
 Resolve = Callable[[str, int | None], Scalar | Vector]
+Tables = Callable[[Scalar, str], Scalar]
 
 
-def scalarise(expression: Expression, graph: Graph, resolve: Resolve) -> Scalar | Vector:
+def no_tables(x: Scalar, name: str) -> Scalar:
+    """Refuses a table, where nothing says what it is."""
+    raise ExpressionError(
+        f"The table {name!r} cannot be used here; tables serve in measures, forces, constraints, drivers and objectives."
+    )
+
+
+def scalarise(expression: Expression, graph: Graph, resolve: Resolve, tables: Tables = no_tables) -> Scalar | Vector:
     """The scalar, or the three scalars of a vector, that `expression` computes.
 
     Parameters
@@ -389,19 +438,21 @@ def scalarise(expression: Expression, graph: Graph, resolve: Resolve) -> Scalar 
     resolve : callable
         ``resolve(dotted_name, index)`` gives a Scalar or a 3-tuple of Scalars, or raises an ExpressionError. Suffixes
         such as ``.x`` are part of the name; ``t`` is a name, ``pi`` is not.
+    tables : callable
+        ``tables(x, name)`` gives the value of a table at x.
     """
-    return _scalarise(expression.tree, graph, resolve)
+    return _scalarise(expression.tree, graph, resolve, tables)
 
 
-def scalarise_number(expression: Expression, graph: Graph, resolve: Resolve) -> Scalar:
+def scalarise_number(expression: Expression, graph: Graph, resolve: Resolve, tables: Tables = no_tables) -> Scalar:
     """The scalar that `expression` computes; an ExpressionError when it is a vector."""
-    scalar = scalarise(expression, graph, resolve)
+    scalar = scalarise(expression, graph, resolve, tables)
     if isinstance(scalar, tuple):
         raise ExpressionError(f"{_quoted(expression.tree)} is a vector where a number is needed.")
     return scalar
 
 
-def _scalarise(node: syntax.Node, graph: Graph, resolve: Resolve) -> Scalar | Vector:
+def _scalarise(node: syntax.Node, graph: Graph, resolve: Resolve, tables: Tables) -> Scalar | Vector:
     match node:
         case syntax.Number(value):
             return graph.constant(value)
@@ -410,19 +461,22 @@ def _scalarise(node: syntax.Node, graph: Graph, resolve: Resolve) -> Scalar | Ve
         case syntax.Name(dotted, index):
             return resolve(dotted, index)
         case syntax.Negative(operand):
-            result = _scalarise(operand, graph, resolve)
+            result = _scalarise(operand, graph, resolve, tables)
             return tuple(-x for x in result) if isinstance(result, tuple) else -result
         case syntax.Power(base, exponent):
-            left, right = _scalarise(base, graph, resolve), _scalarise(exponent, graph, resolve)
+            left, right = _scalarise(base, graph, resolve, tables), _scalarise(exponent, graph, resolve, tables)
             return _number(node, left) ** _number(node, right)
         case syntax.Sum(parts) | syntax.Product(parts):
-            result = _scalarise(parts[0][1], graph, resolve)
+            result = _scalarise(parts[0][1], graph, resolve, tables)
             for sign, part in parts[1:]:
-                result = _combine(node, sign, result, _scalarise(part, graph, resolve))
+                result = _combine(node, sign, result, _scalarise(part, graph, resolve, tables))
             return result
+    if node.function == "table":
+        x, name = node.arguments
+        return tables(_number(node, _scalarise(x, graph, resolve, tables)), name.name)
     arguments = []
     for argument in node.arguments:
-        arguments.append(_scalarise(argument, graph, resolve))
+        arguments.append(_scalarise(argument, graph, resolve, tables))
     return _call(node, graph, arguments)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,8 +31,23 @@ FUNCTIONS = {
     "smooth_max": 3,
     "smooth_min": 3,
     "smooth_step": 2,
+    "abs": 1,
+    "min": 2,
+    "max": 2,
+    "sign": 1,
+    "step": 1,
+    "table": 2,
 }
 """The number of arguments of each function."""
+
+OR_MORE = frozenset({"min", "max"})
+"""Functions that take more arguments than that too."""
+
+OF_TIME = frozenset({"sign", "step"})
+"""Functions that jump, whose argument is therefore an expression in the time t."""
+
+KINKED = frozenset({"abs", "min", "max"})
+"""Functions with a kink: continuous, with a slope that jumps."""
 
 RESERVED = frozenset({"ground", "t", "pi", *keyword.kwlist})
 """The names a user may not give to anything: they mean something already, or are words of Python.
@@ -57,6 +72,13 @@ class Name:
 
     dotted: str
     index: int | None = None
+
+
+@dataclass(frozen=True)
+class TableName:
+    """The name of a table, as the second argument of `table`."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -90,7 +112,7 @@ class Product:
     factors: tuple[tuple[str, Node], ...]
 
 
-Node = Number | Pi | Name | Call | Negative | Power | Sum | Product
+Node = Number | Pi | Name | TableName | Call | Negative | Power | Sum | Product
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)
 LEVEL = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "**": POWER}
@@ -142,6 +164,15 @@ class Expression:
         """The dotted names used: `u` for `u[0]`, and `t`, but neither `pi` nor functions."""
         return frozenset(dotted for dotted, _ in self.references)
 
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """The tables used."""
+        return frozenset(n.name for n in walk(self.tree) if isinstance(n, TableName))
+
+    def calls(self, functions: Collection[str]) -> tuple[Call, ...]:
+        """The calls of these functions, in order of appearance."""
+        return tuple(n for n in walk(self.tree) if isinstance(n, Call) and n.function in functions)
+
 
 def parse(text: str) -> Expression:
     """The expression that `text` spells; an ExpressionError when it spells none."""
@@ -183,6 +214,8 @@ def to_text(node: Node, at_least: int = SUM) -> str:
             return "pi"
         case Name(dotted, index):
             return dotted if index is None else f"{dotted}[{index}]"
+        case TableName(name):
+            return name
         case Call(function, arguments):
             texts = []
             for argument in arguments:
@@ -403,8 +436,19 @@ class Parser:
             self.take()
             arguments.append(self.expression(SUM))
         self.close(opening)
-        expected = FUNCTIONS[name.text]
-        if len(arguments) != expected:
-            plural = "argument" if expected == 1 else "arguments"
+        expected, more = FUNCTIONS[name.text], name.text in OR_MORE
+        if len(arguments) < expected or (len(arguments) > expected and not more):
+            plural = "or more arguments" if more else "argument" if expected == 1 else "arguments"
             self.fail(f"{name.text!r} takes {expected} {plural}, found {len(arguments)}", name.position)
+        if name.text in OF_TIME and not any(n == Name("t") for n in walk(arguments[0])):
+            smooth = f"smooth_step(x, w){' and smooth_abs(x, w)' if name.text == 'sign' else ''}"
+            self.fail(f"{name.text!r} takes an expression in the time t; of anything else use {smooth}", name.position)
+        if name.text == "table":
+            arguments[1] = self.table(arguments[1], name)
         return Call(name.text, tuple(arguments))
+
+    def table(self, node: Node, call: Token) -> TableName:
+        """The name of a table, which was read as the name of a number."""
+        if not isinstance(node, Name) or node.index is not None or "." in node.dotted:
+            self.fail("'table' takes an expression and the name of a table, as in table(t, bump)", call.position)
+        return TableName(node.dotted)

@@ -56,7 +56,7 @@ class Tape:
                 continue
             register[i] = len(inputs) + len(constants) + len(code)
             operands = [register[k] for k in graph.operands[i]]
-            second = graph.payload[i] if graph.operations[i] == "powi" else operands[-1]
+            second = operands[-1] if graph.payload[i] is None else graph.payload[i]
             code.append((OPS[graph.operations[i]], operands[0], second, register[i]))
         return cls(
             code=np.array(code, np.int64).reshape(-1, 4),
@@ -78,5 +78,5 @@ class Tape:
 
         r = self.registers(values)
         if len(self.code):
-            run_tape_entry(self.code, len(self.code), r)
+            run_tape_entry(self.code, len(self.code), r, np.zeros(0))
         return r[self.outputs]

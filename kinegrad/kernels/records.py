@@ -71,6 +71,7 @@ RECORDS = {
     "law": LAW,
     "row_law": LAW,
     "objective": LAW,
+    "kink": LAW,
     "spline": SPLINE,
     "own": OWN,
 }

@@ -45,30 +45,63 @@ def force_without_derivative(system: System, work: Workspace) -> str:
     return ""
 
 
+def left_table(system: System, work: Workspace, objective: str = "") -> str:
+    """A table that a force or a row leaves at the state at hand, or the objective of that name; empty when none is left."""
+    from kinegrad.kernels.tape import FIND, OUTSIDE
+
+    kinds = {"objective": "objective"} if objective else {"law": "force", "row_law": ""}
+    for table, kind in kinds.items() if system.tables["tables"] else ():
+        for name, law in zip(system.tables["owners"][table], work[table], strict=True):
+            code = work["code"][law["c0"] : law["e0"]]
+            finds = code[code[:, 0] == FIND] if name == objective or not objective else ()
+            registers = _registers(work, law, 0, _given(work, law)) if len(finds) else None
+            for _, a, first, result in finds:
+                if registers[result] == OUTSIDE and np.isfinite(registers[a]):
+                    word = kind or ("driver" if name in system.model.drivers else "constraint")
+                    left = system.tables["tables"][int(first)]
+                    x = system.parameters.evaluate_all(system.model.tables[left].x)
+                    return (
+                        f"{word} {name!r} leaves the table {left!r} with the argument {float(np.real(registers[a])):.9g} (it "
+                        f"goes from {x[0]:.6g} to {x[-1]:.6g}); add points, or outside: hold or extrapolate"
+                    )
+    return ""
+
+
 def _inputs(work: Workspace, law) -> np.ndarray:
     """The registers that are given to the tapes of an expression element."""
     inputs = work["sc"][work["ins"][law["in0"] : law["in1"]]]
     t = work["par"][TIME]
     w = _spline_value(work, law["w"], t)
-    slots = work["s"][work["slots"][law["sl0"] : law["sl1"]]]
+    numbers = work["slots"][law["sl0"] : law["sl1"]]
+    slots = work["s"][numbers[numbers >= 0]]
     return np.concatenate([inputs["u"], inputs["ud"], inputs["udd"], [t, w], slots])
 
 
 def run_law(work: Workspace, law, outputs: int, tape: int = 0) -> np.ndarray:
     """The first outputs of a tape of an expression element; tape 0: covectors of a force, or Phi, Phi_t, Phi_u of a row."""
+    return _tape(work, law, tape, _given(work, law), outputs)
+
+
+def _given(work: Workspace, law) -> np.ndarray:
+    """The registers that are there before a tape of an expression element runs, but for its constants."""
     given = _inputs(work, law)
-    return _tape(work, law, tape, np.concatenate([given, _called(work, law, given)]), outputs)
+    return np.concatenate([given, _called(work, law, given)])
 
 
 def _tape(work: Workspace, law, k: int, given: np.ndarray, count: int) -> np.ndarray:
     """The first `count` outputs of tape k of an element."""
+    return _registers(work, law, k, given)[work["outs"][law[f"o{k}"] : law[f"o{k}"] + count]]
+
+
+def _registers(work: Workspace, law, k: int, given: np.ndarray) -> np.ndarray:
+    """All registers after tape k of an element."""
     from kinegrad.kernels.tape import run_tape_entry
 
     constants = work["const"][law[f"q{k}"] : law[f"r{k}"]]
     code = np.ascontiguousarray(work["code"][law[f"c{k}"] : law[f"e{k}"]])
     registers = np.concatenate([given, constants, np.zeros(len(code), given.dtype)])
-    run_tape_entry(code, len(code), registers)
-    return registers[work["outs"][law[f"o{k}"] : law[f"o{k}"] + count]]
+    run_tape_entry(code, len(code), registers, work["s"])
+    return registers
 
 
 def _called(work: Workspace, law, given: np.ndarray) -> np.ndarray:

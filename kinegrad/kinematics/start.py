@@ -29,7 +29,7 @@ from kinegrad.kernels.products import (
     WEIGHT,
 )
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
-from kinegrad.kinematics.culprits import culprit
+from kinegrad.kinematics.culprits import culprit, left_table
 from kinegrad.kinematics.decoupled import MANY, null_space, solved_by_blocks
 from kinegrad.kinematics.facing import changed_sense, turn, turned_over, undecided, wanted_senses
 from kinegrad.kinematics.states import check_states
@@ -292,6 +292,9 @@ def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -
     residual, polished = _residual(system, work, z0), False
     for iteration in range(MAX_ITERATIONS):
         if not np.isfinite(residual).all():
+            left = left_table(system, work)
+            if left:
+                raise AssemblyError(f"The mechanism cannot be assembled {when}: {left}.")
             raise AssemblyError(_not_assembled(system, residual, iteration, when))
         _refuse_infinite(system, work["J"][: len(residual)], when)
         step, _ = least_squares(of_positions(system, work["J"][: len(residual)]), -residual)
@@ -437,7 +440,7 @@ def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0)
             "Give mass or inertia to bodies that can turn or slide freely (a slender bar must not spin about its axis)."
         )
     if status != OK or not np.isfinite(a).all():
-        who = culprit(system, work, NOT_FINITE)
+        who = left_table(system, work) or culprit(system, work, NOT_FINITE)
         raise SimulationError(
             f"The accelerations at the start are not finite numbers; check {who or 'forces and expressions'} at t = 0."
         )

@@ -78,6 +78,9 @@ class _Values:
         yield from self.shapes(("ground",), self.model.ground)
         for name, body in self.model.bodies.items():
             yield from self.body(("bodies", name), body)
+        for name, table in self.model.tables.items():
+            for key, fragment in table.wrong_values(self):
+                yield ("tables", name, *key), fragment
         for name, joint in self.model.joints.items():
             yield from joint.findings(self, ("joints", name))
         for name, force in self.model.forces.items():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinegrad.errors import ExpressionError, ModelError
 from kinegrad.expressions.graph import Graph, scalarise_number
-from kinegrad.expressions.syntax import RESERVED, Expression
+from kinegrad.expressions.syntax import KINKED, OF_TIME, RESERVED, Expression
 from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.check_values import find_in_values_of
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 #: The sections that share one name space, with the word for one of their elements.
 NAMED = {
     "parameters": "parameter",
+    "tables": "table",
     "bodies": "body",
     "joints": "joint",
     "forces": "force",
@@ -55,7 +56,9 @@ def find(model: Model, broken: Broken) -> list[Finding]:
         checks.measured,
         checks.starts,
         checks.driven_twice,
+        checks.list_parameters,
         checks.expressions,
+        checks.kinks,
         checks.measure_cycles,
     ):
         check()
@@ -282,15 +285,18 @@ class Checks:
         """Every expression names what it may use in its place, and gives a number."""
         for path, expression, allowed in all_expressions(self.model):
             self.expression(path, expression, allowed)
-        for name, force in self.model.forces.items():
-            if isinstance(force, Spline) and isinstance(force.values, str) and not self.hidden(force.values):
-                value = self.model.parameters.get(force.values)
-                if not isinstance(value, tuple):
-                    lists = [n for n, v in self.model.parameters.items() if isinstance(v, tuple)]
-                    text = f"is {force.values!r}, which is no list parameter{closest(force.values, lists)}; "
-                    self.add(
-                        ("forces", name, "values"), text + "give a list of numbers or the name of such a parameter."
-                    )
+
+    def list_parameters(self):
+        """Ordinates of splines and tables that are given by a name are parameters that are lists."""
+        named = [(("forces", n, "values"), f.values) for n, f in self.model.forces.items() if isinstance(f, Spline)]
+        named += [(("tables", name, "y"), table.y) for name, table in self.model.tables.items()]
+        for path, value in named:
+            if not isinstance(value, str) or self.hidden(value):
+                continue
+            if not isinstance(self.model.parameters.get(value), tuple):
+                lists = [n for n, v in self.model.parameters.items() if isinstance(v, tuple)]
+                text = f"is {value!r}, which is no list parameter{closest(value, lists)}; "
+                self.add(path, text + "give a list of numbers or the name of such a parameter.")
 
     def expression(self, path: tuple, expression: Expression, allowed: Allowed):
         graph = Graph()
@@ -303,11 +309,70 @@ class Checks:
                 sound = False
                 if not self.hidden(dotted_name):
                     self.add(path, f"is {show(expression)} and {error.problems[0].sentence}")
+        for name in sorted(expression.tables):
+            if allowed is NUMBERS:
+                self.add(path, f"is {show(expression)} and reads the table {name!r}; {allowed.sentence}")
+            elif name not in self.model.tables and not self.broken.hides_table(name):
+                known = ", ".join(self.model.tables) or "none"
+                near = closest(name, self.model.tables)
+                self.add(path, f"is {show(expression)} and reads the unknown table {name!r}{near}; tables: {known}.")
+        for call in expression.calls(OF_TIME):
+            inside = Expression(call).names - {"t", *self.model.parameters}
+            if sound and inside:
+                smooth = "smooth_step(x, w) is for anything else"
+                text = f"takes {call.function!r} of {min(inside)!r}; it is for t and parameters, {smooth}."
+                self.add(path, f"is {show(expression)} and {text}")
         if sound:
             try:
-                scalarise_number(expression, graph, lambda name, index: scalars[name, index])
+                scalarise_number(expression, graph, lambda name, index: scalars[name, index], lambda x, name: x)
             except ExpressionError as error:
                 self.add(path, f"is wrong: {error.problems[0].sentence}")
+
+    def kinks(self):
+        """What rows hold has two continuous derivatives: no kink, and no jump."""
+        for path, expression, allowed in all_expressions(self.model):
+            if allowed in (IN_TIME, POSITION_ROW, VELOCITY_ROW):
+                self.smooth(path, expression)
+        named = [
+            ((*path, "measure"), getattr(e, "measure", None))
+            for path, e in _elements(self.model, "constraints", "drivers")
+        ]
+        named += [
+            ((*path, "terms", name), name)
+            for path, element in _elements(self.model, "constraints")
+            if isinstance(element, Linear)
+            for name in element.terms
+        ]
+        named += [(("degrees_of_freedom", name), name) for name in self.model.degrees_of_freedom]
+        for path, name in named:
+            if name in self.model.measures:
+                self.smooth(path, Expression.parse(name))
+
+    def smooth(self, path: tuple, expression: Expression):
+        """The expression, and the measures in it, use nothing that has a kink or jumps."""
+        seen: set[str] = set()
+        waiting = [expression]
+        while waiting:
+            part = waiting.pop()
+            linear = [
+                n
+                for n in sorted(part.tables)
+                if n in self.model.tables and self.model.tables[n].interpolation == "linear"
+            ]
+            found = [f"{call.function}(...)" for call in part.calls(KINKED | OF_TIME)] + [
+                f"the linear table {n!r}" for n in linear
+            ]
+            if found:
+                remedy = (
+                    "interpolation: cubic" if found[0].startswith("the") else "a smooth form such as smooth_abs(x, w)"
+                )
+                where = f"is {show(expression)} and" if part is expression else f"uses {show(part)}, which"
+                text = f"{where} has {found[0]}; what is held or driven needs two continuous derivatives, use {remedy}."
+                self.add(path, text)
+                return
+            names_ = {name.split(".")[0] for name in part.names} & set(self.model.measures) - seen
+            seen |= names_
+            waiting += [self.model.measures[name] for name in sorted(names_)]
 
     def look_up(self, graph: Graph, name: str, index: int | None, allowed: Allowed):
         """Scalars that stand for `name`; an error whose sentence is a fragment when it may not stand here."""

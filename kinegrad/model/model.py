@@ -21,6 +21,7 @@ from kinegrad.model.forces import FORCES
 from kinegrad.model.joints import JOINTS
 from kinegrad.model.points import FoundJoint, Origin, draw
 from kinegrad.model.simulation import Simulation
+from kinegrad.model.tables import Table
 from kinegrad.model.values import (
     TABLE,
     ConstantOrConstants,
@@ -41,6 +42,7 @@ ENTRIES: dict[str, Any] = {
     "variants": Annotated[dict[str, ConstantOrConstants], TABLE, AfterValidator(FrozenDict)],
     "points": Vector3,
     "vectors": Vector3,
+    "tables": Table,
     "bodies": Body,
     "joints": by_type(JOINTS),
     "forces": by_type(FORCES),
@@ -61,8 +63,8 @@ SINGLE: dict[str, tuple[Any, Any]] = {
 DRAWN = ("points", "vectors")
 #: All keys of a model in the order in which they are written.
 KEYS = (
-    *("title", "parameters", "design", "variants", "ground", "bodies", "joints", "forces", "constraints", "measures"),
-    *("drivers", "degrees_of_freedom", "objectives", "simulation"),
+    *("title", "parameters", "design", "variants", "tables", "ground", "bodies", "joints", "forces", "constraints"),
+    *("measures", "drivers", "degrees_of_freedom", "objectives", "simulation"),
 )
 #: All keys that may be read.
 READ = (*KEYS[: KEYS.index("ground")], *DRAWN, *KEYS[KEYS.index("ground") :])
@@ -120,6 +122,7 @@ class Model:
     design : list of str
         Parameters that a gradient is taken by unless others are named.
     variants : Section of {parameter: value}
+    tables : Section of Table
     ground : Ground
     bodies : Section of Body
         The others are alike: `joints`, `forces`, `constraints`, `measures`, `drivers`, `degrees_of_freedom`,
@@ -134,6 +137,7 @@ class Model:
     parameters: dict
     design: list[str]
     variants: dict
+    tables: dict
     ground: Ground
     bodies: dict
     joints: dict
@@ -379,6 +383,10 @@ class Broken:
     def hides(self, name: str) -> bool:
         """Whether `name` may belong to an element that was not read."""
         return name in self.names or not self.lost.isdisjoint(("parameters", "bodies", "joints", "measures"))
+
+    def hides_table(self, name: str) -> bool:
+        """Whether `name` may be a table that was not read."""
+        return name in self.names or "tables" in self.lost
 
 
 def _refuse_functions(model: Model) -> None:

@@ -30,6 +30,7 @@ from kinegrad.files import read_bytes
 from kinegrad.model.checks import find
 from kinegrad.model.element import dotted
 from kinegrad.model.model import VERSION, Finding, Model
+from kinegrad.model.tables import beside
 from kinegrad.model.values import clipped, show
 
 MAX_CHARACTERS = 2_000_000
@@ -59,7 +60,8 @@ def read_file(path: str | Path) -> Model:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}; give the path of a model file.") from None
     except ValueError as error:  # a path with a null character
         raise ModelError(f"{show(str(path))} is no path of a file: {error}.") from None
-    return read_text(text)
+    with beside(path):
+        return read_text(text)
 
 
 def read_text(text: str) -> Model:

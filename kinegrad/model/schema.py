@@ -16,6 +16,7 @@ DESCRIPTIONS = {
     "variants": "Named sets of parameter values: {name: {parameter: number}}.",
     "points": "Points of the model by global coordinates, which bodies list: {name: [x, y, z]}.",
     "vectors": "Directions in global components, which bodies list: {name: [x, y, z]}.",
+    "tables": "Functions given by points, for table(x, NAME): {name: {x, y, interpolation, outside}}.",
     "ground": "The body that does not move; its frame is the global frame.",
     "bodies": "The moving bodies: {name: body}.",
     "joints": "The joints: {name: {type, between, ...}}.",

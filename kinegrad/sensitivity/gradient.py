@@ -12,6 +12,7 @@ import numpy as np
 
 from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.expressions.maps import Jacobian
+from kinegrad.jumps import arguments, parameters_of
 from kinegrad.memory import half_of_free, shown
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
@@ -188,6 +189,14 @@ HARMLESS = ("type", "tolerance", "max_iterations")
 def check_held(system, labels: Sequence[str], times: dict, formulation, integrator) -> None:
     """Refuses parameters on which times of the simulation, given by name, or options of a formulation or an integrator
     depend: a run is differentiated with these held."""
+    for argument in arguments(system):
+        moved = [label for label in labels if label in parameters_of(system, argument)]
+        if moved:
+            raise KinegradError(
+                f"A jump is at the time where {str(argument)!r} is zero and follows the parameter {moved[0]!r}: a run is "
+                f"differentiated with its times held, so the derivative by {moved[0]!r} is not available; write it as a "
+                "number, or use smooth_step(x, w)."
+            )
     held = {f"simulation.{name}": value for name, value in times.items()}
     for kind, element in (("formulation", formulation), ("integrator", integrator)):
         names = [name for name in type(element).model_fields if name not in HARMLESS]

@@ -11,15 +11,16 @@ from kinegrad.dynamics.given_states import GivenStates
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.errors import AssemblyError
 from kinegrad.interrupts import Interrupts
+from kinegrad.jumps import jump_times
 from kinegrad.kernels.formulations.arguments import Objectives
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, POSITION
 from kinegrad.kernels.status import CALLBACK_FAILED, OK
 from kinegrad.kinematics.start import close_position, place, row_sizes, usual_moves
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.memory import require
-from kinegrad.motion import EvenTimes, Motion
+from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
-from kinegrad.simulate import Loop, given_time, time_grid
+from kinegrad.simulate import Loop, given_time, steps_of
 from kinegrad.statics.drivers import check_drivers, refuse_too_many
 from kinegrad.statics.lock_up import passed, reason
 
@@ -64,7 +65,7 @@ def drive(
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is not None or system.model.simulation.output_step is not None:
         output_step = given_time(system, "output_step", output_step)
-    hs, stride = time_grid(t_end, step, output_step)
+    ts, hs, stride = steps_of(jump_times(system, t_end, step), t_end, step, output_step)
     _require_memory(system, len(hs), stride)
     work = system.with_solver(DENSE).workspace(s=s)  # its kernels take full matrices
     driven = Driven(system, work)
@@ -75,7 +76,7 @@ def drive(
     objectives = Objectives(final, psi, work["g"].copy())
     driven.load(work, driven.fn, objectives)
     with Interrupts() as interrupts:
-        loop = Loop(driven, work, driven.fn, EvenTimes(step, len(hs), t_end), hs, objectives, interrupts)
+        loop = Loop(driven, work, driven.fn, ts, hs, step, objectives, interrupts)
         run, done = (loop.every_step(row, progress), None) if stride == 1 else loop.some_steps(row, stride, progress)
     motion = Motion(
         system=system, formulation=None, integrator=None, scheme=DrivenStates(system), t=run.t, traj=run.traj, ts=run.ts,

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
 from kinegrad.kernels.status import INCONSISTENT, LOST_RANK, NOT_CONVERGED, WORDS
-from kinegrad.kinematics.culprits import culprit, failure
+from kinegrad.kinematics.culprits import culprit, failure, left_table
 from kinegrad.statics.drivers import scaled_rows
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ def reason(driven: Driven, status: int) -> tuple[str, list[dict]]:
     """One sentence on why the motion ended with this status, and the singular position at which it did, if it was one."""
     path, kernels, system = driven.path, driven.kernels, driven.system
     t, seen, most = (float(path.info[k]) for k in (kernels.T0, kernels.SEEN, kernels.MOST_SEEN))
+    left = left_table(system, driven.work)
+    if left:
+        return f"The motion cannot go on after t = {t:.9g} s: {left}.", []
     if status in (LOST_RANK, NOT_CONVERGED, INCONSISTENT) and seen < LOST * most:
         when = t + _time_left(path)
         rank, name = _rank(driven, t, path.q.real)

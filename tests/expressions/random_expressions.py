@@ -11,6 +11,7 @@ NAMES = ("a", "b", "k_1", "u[0]", "u[2]", "bar.P.x", "t")
 LITERALS = ("1", "2", "3", "0.5", ".25", "1.5", "2e-1", "12", "7.0E+0", "0")
 ONE = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "tanh", "deg")
 SMOOTH = {"smooth_abs": 1, "smooth_step": 1, "smooth_max": 2, "smooth_min": 2}
+KINKED = ("abs({one})", "min({one}, {two})", "max({one}, 0.2, {two})", "sign(t - 0.3)*({one})", "step({one} + t)")
 
 
 def random_text(rng, depth=5):
@@ -20,7 +21,7 @@ def random_text(rng, depth=5):
         return str(rng.choice(("pi", *NAMES, *NAMES, *LITERALS)))
     space = " " * pick(2)
     one = random_text(rng, depth - 1)
-    kind = pick(13)
+    kind = pick(14)
     if kind < 5:
         operator = rng.choice(("+", "-", "*", "/", "+", "-", "*"))
         return f"{one}{space}{operator}{space}{random_text(rng, depth - 1)}"
@@ -42,6 +43,8 @@ def random_text(rng, depth=5):
         function = str(rng.choice(list(SMOOTH)))
         more = [random_text(rng, depth - 1) for _ in range(SMOOTH[function] - 1)]
         return f"{function}({', '.join([one, *more, '0.3'])})"
+    if kind == 12:
+        return str(rng.choice(KINKED)).format(one=one, two=random_text(rng, depth - 1))
     return f"{rng.choice(ONE)}({one})"
 
 
@@ -81,6 +84,8 @@ def smooth_text(rng, depth=5):
         f"-(tanh({one}) - 2)**3/(3 + sin({two}))**-1.5/8",
         f"norm(vec({one}, 1, {two}))",
         f"(sin({one}) + 2)**-2*({two})",
+        f"0.5*abs({one}) + 0.1*max({two}, 0.3, t)",
+        f"min({one}, {two}, 1.1)*step(t - 0.4)",
     )
     return forms[rng.integers(len(forms))]
 
@@ -130,6 +135,8 @@ def by_python(text, graph):
     """The scalar that Python's own parser makes of a text whose numbers are constants of `graph`."""
     resolve = resolver(graph)
     names = {name: getattr(scalars, name) for name in (*ONE, *SMOOTH, "atan2")}
+    names |= {"abs": scalars.absolute, "min": scalars.smallest, "max": scalars.largest}
+    names |= {name: getattr(scalars, name) for name in ("sign", "step")}
     names |= {name: graph.input(name) for name in ("a", "b", "k_1", "t")}
     names |= {
         "c": graph.constant,

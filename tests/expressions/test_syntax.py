@@ -29,7 +29,7 @@ def test_random_expressions_read_as_python_reads_them_and_survive_printing(rng):
         values = random_values(rng, graph)
         np.testing.assert_equal(evaluate([scalar], values), evaluate([by_python(text, graph)], values))
     assert len(set(texts)) > 800
-    for piece in (*FUNCTIONS, "pi", "u[2]", "bar.P.x", "**", "--", "e-1"):
+    for piece in (*(FUNCTIONS.keys() - {"table"}), "pi", "u[2]", "bar.P.x", "**", "--", "e-1"):
         assert any(piece in text for text in texts), piece
 
 
@@ -104,7 +104,7 @@ def test_expressions_are_values():
         ("__import__(os)", 1, "There is no function '__import__'"),
         ("a.b(c)", 1, "There is no function 'a.b'"),
         ("sinn(x)", 1, "did you mean 'sin'?"),
-        ("abs(x)", 1, "There is no function 'abs'"),
+        ("floor(x)", 1, "There is no function 'floor'"),
         ("sin(x, y)", 1, "'sin' takes 1 argument, found 2"),
         ("atan2(x)", 1, "'atan2' takes 2 arguments, found 1"),
         ("vec()", 1, "'vec' takes 3 arguments, found 0"),

@@ -45,8 +45,9 @@ def test_each_operation_on_special_values():
     x, y = graph.input("x"), graph.input("y")
     outputs = [x + y, x - y, x * y, x / y, x**y, -x, functions.atan2(x, y)]
     outputs += [x**n for n in (-5, -2, 3, 4, 11)]
-    outputs += [getattr(functions, f)(x) for f in (*ONE, "sech2", "wrap")]
-    assert {graph.operation(z) for z in outputs} == OPS.keys() == OPERATIONS.keys()
+    outputs += [getattr(functions, f)(x) for f in (*ONE, "sech2", "wrap", "absolute", "sign")]
+    outputs += [f(x, y) for f in (functions.smallest, functions.largest, functions.below)]
+    assert {graph.operation(z) for z in outputs} == OPS.keys() - {"find", "slot"} == OPERATIONS.keys()
     tape = Tape.build(outputs, [x, y])
     special = (0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 3.0, 1e-300, 1e300, -1e300, np.inf, -np.inf, np.nan)
     for a in special:
@@ -90,7 +91,7 @@ def test_several_tapes_in_one_table(rng):
     code = np.concatenate([np.full((3, 4), 99), tape.code, np.full((2, 4), 99)])
     r = np.full(tape.n_registers + 10, np.nan)
     r[5 : 5 + tape.n_registers] = tape.registers([0.3, 0.4])
-    run_at(code, 3, len(tape.code), r, 5)
+    run_at(code, 3, len(tape.code), r, 5, np.zeros(0))
     np.testing.assert_array_equal(r[5 + tape.outputs], tape.run([0.3, 0.4]))
     assert np.isnan(r[:5]).all() and np.isnan(r[5 + tape.n_registers :]).all()
 
@@ -98,8 +99,8 @@ def test_several_tapes_in_one_table(rng):
 def run_at(*arguments):
     """`run_tape_at` from Python, compiled or not."""
 
-    def call(code, first, n, r, base):
-        run_tape_at(code, first, n, r, base)
+    def call(code, first, n, r, base, s):
+        run_tape_at(code, first, n, r, base, s)
 
     return entry(call)(*arguments)
 
@@ -110,7 +111,7 @@ from random_expressions import random_values, resolver, smooth_text
 from kinegrad.expressions import Graph, evaluate, parse, scalarise
 from kinegrad.expressions.tape import Tape
 from kinegrad.kernels.jit import JIT
-from kinegrad.kernels.tape import run_tape
+from kinegrad.kernels.tape import run_tape_at
 
 assert not JIT
 rng = np.random.default_rng(7)
@@ -125,7 +126,7 @@ for _ in range(200):
         point = np.array([values[graph.payload[i.index]] for i in inputs], complex)
         point[k] += 1e-40j
         r = tape.registers(point, complex)
-        run_tape(tape.code, len(tape.code), r)
+        run_tape_at(tape.code, 0, len(tape.code), r, 0, np.zeros(0))
         expected = np.array(evaluate([y, *gradient], dict(zip(inputs, point))))
         actual = r[tape.outputs]
         scale = 1 + np.abs(expected).max()
@@ -151,5 +152,5 @@ def test_the_entry_runs_in_place():
     _, inputs, outputs = case("a + 2*b")
     tape = Tape.build(outputs, inputs)
     r = tape.registers([1.0, 2.0])
-    run_tape_entry(tape.code, len(tape.code), r)
+    run_tape_entry(tape.code, len(tape.code), r, np.zeros(0))
     assert r[tape.outputs].tolist() == [5.0, 1.0, 2.0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.coordinates.forces.spline import NaturalSpline
+from kinegrad.coordinates.cubics import CubicSpline
 from kinegrad.expressions.maps import Assembly, Behind, Jacobian, Matrix
 from kinegrad.expressions.syntax import Expression
 
@@ -59,7 +59,7 @@ def written_out(times):
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 33, 128, 129, 130, 200, 600])
 def test_a_spline_is_its_matrix(n, rng):
     times = np.cumsum(10.0 ** rng.uniform(-2.0, 0.0, n))
-    spline, matrix = NaturalSpline(times), written_out(times)
+    spline, matrix = CubicSpline(times), written_out(times)
     assert spline.shape == matrix.shape
     size = np.abs(matrix).max(axis=1, keepdims=True) + np.finfo(float).tiny
     assert (np.abs(spline(np.eye(n)) - matrix) / size).max() < 1e-13

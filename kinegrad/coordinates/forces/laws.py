@@ -21,6 +21,7 @@ def add_law(elements, name: str, formula: Formula, forces: dict, stored: tuple =
         )
     tapes, targets = force_tapes(formula, forces, stored)
     elements.add("law", name, elements.packed.add(formula, tapes, targets) | {"idle": int(idle)})
+    elements.watch(name, formula, list(forces.values()))
 
 
 def on_measure(formula: Formula, measure, value) -> dict:

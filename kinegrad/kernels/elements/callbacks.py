@@ -9,8 +9,8 @@ from kinegrad.kernels.elements.stages import CALLS, Kind, run_stage
 from kinegrad.kernels.jit import JIT, cfunction, intrinsic, kernel
 from kinegrad.kernels.tape import run_tape_at
 
-callback_, call_x_, call_y_, code_, const_, job_, outs_, reg_ = ELEMENTS.viewers(
-    *"callback call_x call_y code const job outs reg".split()
+callback_, call_x_, call_y_, code_, const_, job_, outs_, reg_, s_ = ELEMENTS.viewers(
+    *"callback call_x call_y code const job outs reg s".split()
 )
 
 KIND = Kind({"callback": ()})
@@ -46,7 +46,7 @@ def call_law(ctx):
     k = job[FIRST]
     for i in range(job[CONST], job[CONST_END]):
         reg[k + i - job[CONST]] = const[i]
-    run_tape_at(code_(ctx), job[CODE], job[CODE_END] - job[CODE], reg, 0)
+    run_tape_at(code_(ctx), job[CODE], job[CODE_END] - job[CODE], reg, 0, s_(ctx))
     for i in range(job[NA]):
         x[i] = reg[outs[job[OUT] + i]]
     invoke(ctx, job[FN], job[EXACT])

@@ -5,7 +5,7 @@ Phidd_ud, y_u, Phi_s, Phid_s, Phidd_s, y_s.  The chain to coordinates uses Phidd
 """
 
 from kinegrad.kernels.elements.callbacks import ABOUT, SECOND, THIRD, external
-from kinegrad.kernels.elements.laws import gather, load_registers, run
+from kinegrad.kernels.elements.laws import gather, load_registers, run, slot_number
 from kinegrad.kernels.elements.layout import ELEMENTS, N_LAWS
 from kinegrad.kernels.elements.rows import component_row
 from kinegrad.kernels.elements.stages import BIAS, LINEAR_FORCES, LINEAR_ROWS, PULL, ROWS, Kind
@@ -42,7 +42,7 @@ def row_values(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
         k = external(ctx, e, k, ABOUT)
-        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
+        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg, s)
         r = e["row"]
         Phi[r] = reg[outs[e["o0"]]]
         Phi_t[r] = reg[outs[e["o0"] + 1]]
@@ -68,7 +68,7 @@ def row_bias(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
         k = external(ctx, e, k, SECOND)
-        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
+        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
         out[e["row"]] = reg[outs[e["o1"]]]
 
 
@@ -88,7 +88,7 @@ def step_rows(ctx):
             continue
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
         k = external(ctx, e, k, THIRD - e["level"])
-        run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+        run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg, s)
         w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
         n_sl = e["sl1"] - e["sl0"]
@@ -102,7 +102,7 @@ def step_rows(ctx):
             add(Phids, r, idx[b], x)
         for p in range(ds.shape[0]):
             for h in range(n_sl):
-                Phids_s[r, p] += ds[p, slots[e["sl0"] + h]] * reg[outs[os + n_sl + h]]
+                Phids_s[r, p] += ds[p, slot_number(slots, e["sl0"] + h, outs, ou, reg)] * reg[outs[os + n_sl + h]]
 
 
 @KIND.at(LINEAR_ROWS)
@@ -122,7 +122,7 @@ def rows_linear(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
         k = external(ctx, e, k, THIRD - e["level"])
-        run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+        run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg, s)
         w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
         n_sl = e["sl1"] - e["sl0"]
@@ -174,7 +174,7 @@ def rows_linear(ctx):
                     add(Na, idx[a], idx[b], a_ * y)
         for p in range(ds.shape[0]):
             for h in range(n_sl):
-                d = ds[p, slots[e["sl0"] + h]]
+                d = ds[p, slot_number(slots, e["sl0"] + h, outs, ou, reg)]
                 if d != 0.0:
                     add(Phi, r, n + p, d * reg[outs[os + h]])
                     add(Phid, r, n + p, d * reg[outs[os + n_sl + h]])
@@ -196,7 +196,7 @@ def step_pull(e, ctx, weight):
     psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     k = load_registers(e, sc, ins, slots, s, par_(ctx)[TIME], 0.0 * s[0], True, reg)
     k = external(ctx, e, k, THIRD - e["level"])
-    run(code_(ctx), const_(ctx), e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+    run(code_(ctx), const_(ctx), e["c2"], e["e2"], e["q2"], e["r2"], k, reg, s)
     n_in = e["in1"] - e["in0"]
     n_sl = e["sl1"] - e["sl0"]
     ou = e["o2"]
@@ -208,7 +208,7 @@ def step_pull(e, ctx, weight):
             A["X"][m["comp"]] += weight * reg[outs[ou + n_in + h]]
             A["X1"][m["comp"]] += weight * reg[outs[ou + h]]
     for g in range(n_sl):
-        psi_s[slots[e["sl0"] + g]] += weight * reg[outs[os + n_sl + g]]
+        psi_s[slot_number(slots, e["sl0"] + g, outs, ou, reg)] += weight * reg[outs[os + n_sl + g]]
 
 
 @KIND.at(PULL)
@@ -226,7 +226,7 @@ def rows_pull(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
         k = external(ctx, e, k, THIRD - e["level"])
-        run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+        run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg, s)
         n_in = e["in1"] - e["in0"]
         n_sl = e["sl1"] - e["sl0"]
         r = e["row"]
@@ -258,9 +258,9 @@ def rows_pull(ctx):
                 A["fa"][c] += a * y
             for g in range(n_sl):
                 z = l * m["dm"] + v * m["dv"] + a * m["da"]
-                psi_s[slots[e["sl0"] + g]] += z * reg[outs[ous + h * n_sl + g]]
+                psi_s[slot_number(slots, e["sl0"] + g, outs, ou, reg)] += z * reg[outs[ous + h * n_sl + g]]
         for g in range(n_sl):
             y = p * reg[outs[os + g]] + pv * reg[outs[os + n_sl + g]] + pa * reg[outs[os + 2 * n_sl + g]]
-            psi_s[slots[e["sl0"] + g]] += y
+            psi_s[slot_number(slots, e["sl0"] + g, outs, ou, reg)] += y
         if e["level"] == 1:
             step_pull(e, ctx, ys_(ctx)[r])

@@ -7,6 +7,7 @@ from kinegrad.kernels.elements import (
     bushings,
     callbacks,
     expression_rows,
+    kinks,
     laws,
     objectives,
     own_inertia,
@@ -27,6 +28,7 @@ KINDS = (
     objectives.KIND,
     callbacks.KIND,
     own_inertia.KIND,
+    kinks.KIND,
 )
 
 # The stages that each function of a set runs, whichever set it is.

@@ -1,8 +1,9 @@
 """Forces given by expressions, and what all expression elements share: registers, columns, splines (LAW-1, LAW-2).
 
-Registers of every tape: u, ud, udd of the inputs, t, the spline value w, the slots, then constants and results.  A force has
-two tapes: 0 gives F; 1 gives F, F_u, F_ud, F_w, F_s, where F are covectors (-Q) on its target inputs.  One that stores energy
-has tape 2: that energy, and the power of what it does besides.
+Registers of every tape: u, ud, udd of the inputs, t, the spline value w, the slots but those of tables, constants, results.
+A force has two tapes: 0 gives F; 1 gives F, F_u, F_ud, F_w, F_s, where F are covectors (-Q) on its target inputs.  One that
+stores energy has tape 2: that energy, and the power of what it does besides.  The numbers of those slots that tables give
+(LAW-12) are the last outputs of a tape with derivatives, since they depend on the arguments.
 """
 
 from kinegrad.kernels.elements.callbacks import ABOUT, EXACTLY, VALUES, external
@@ -97,17 +98,25 @@ def load_registers(law, sc, ins, slots, s, t, w, star, reg):
     reg[k + 1] = w
     k += 2
     for i in range(law["sl0"], law["sl1"]):
-        reg[k] = s[slots[i]]
-        k += 1
+        if slots[i] >= 0:
+            reg[k] = s[slots[i]]
+            k += 1
     return k
 
 
 @kernel
-def run(code, const, c, e, q, r, k, reg):
+def run(code, const, c, e, q, r, k, reg, s):
     """One tape on loaded registers."""
     for i in range(q, r):
         reg[k + i - q] = const[i]
-    run_tape_at(code, c, e - c, reg, 0)
+    run_tape_at(code, c, e - c, reg, 0, s)
+
+
+@kernel
+def slot_number(slots, i, outs, o, reg):
+    """Entry i of the slots of an element: a slot, or minus one and the output after o that tells it, of a table (LAW-12)."""
+    k = slots[i]
+    return k if k >= 0 else max(0, int(real(reg[outs[o - 1 - k]])))
 
 
 @KIND.at(FORCES)
@@ -121,7 +130,7 @@ def forces(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
         k = external(ctx, e, k, VALUES)
-        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
+        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg, s)
         for j in range(e["t0"], e["t1"]):
             m = sc[ins[e["in0"] + targets[j]]]
             F = reg[outs[e["o0"] + j - e["t0"]]]
@@ -145,12 +154,12 @@ def power(ctx):
             continue
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
         if e["fn"] < 0 and e["e2"] > e["c2"]:
-            run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg)
+            run(code, const, e["c2"], e["e2"], e["q2"], e["r2"], k, reg, s)
             stored += reg[outs[e["o2"]]]
             total += reg[outs[e["o2"] + 1]]
             continue
         k = external(ctx, e, k, VALUES)
-        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
+        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg, s)
         for j in range(e["t0"], e["t1"]):
             total -= reg[outs[e["o0"] + j - e["t0"]]] * sc[ins[e["in0"] + targets[j]]]["ud"]
     energy_(ctx)[1] += stored
@@ -203,7 +212,7 @@ def stiffness(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
         k = external(ctx, e, k, ABOUT)
-        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
+        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
         w = gather(e, sc, mk, col, ins, False, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
         n_t = e["t1"] - e["t0"]
@@ -240,7 +249,7 @@ def forces_linear(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
         k = external(ctx, e, k, EXACTLY)
-        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
+        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
         w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
         n_t = e["t1"] - e["t0"]
@@ -271,7 +280,7 @@ def forces_linear(ctx):
             for p in range(ds.shape[0]):
                 x = 0.0 * s[0]
                 for h in range(n_sl):
-                    x += reg[outs[os + j * n_sl + h]] * ds[p, slots[e["sl0"] + h]]
+                    x += reg[outs[os + j * n_sl + h]] * ds[p, slot_number(slots, e["sl0"] + h, outs, oF, reg)]
                 if e["w"] >= 0:
                     x += reg[outs[ow + j]] * spline_change(times, splines, e["w"], t, ds, p)
                 for a in range(w):
@@ -291,7 +300,7 @@ def forces_pull(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), True, reg)
         k = external(ctx, e, k, EXACTLY)
-        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
+        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
         n_in = e["in1"] - e["in0"]
         n_t = e["t1"] - e["t0"]
         n_sl = e["sl1"] - e["sl0"]
@@ -311,7 +320,7 @@ def forces_pull(ctx):
                     mk[m["marker"]]["X"][m["comp"]] += z * reg[outs[ou + j * n_in + h]]
                     mk[m["marker"]]["X1"][m["comp"]] += z * reg[outs[od + j * n_in + h]]
             for h in range(n_sl):
-                psi_s[slots[e["sl0"] + h]] += z * reg[outs[os + j * n_sl + h]]
+                psi_s[slot_number(slots, e["sl0"] + h, outs, oF, reg)] += z * reg[outs[os + j * n_sl + h]]
             if e["w"] >= 0:
                 c, x = interval(times, splines[e["w"]], t)
                 y = z * reg[outs[ow + j]]

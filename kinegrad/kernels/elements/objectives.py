@@ -4,7 +4,7 @@ Tapes: 0 gives g; 1 gives g, g_u, g_ud, g_udd, g_s.
 """
 
 from kinegrad.kernels.elements.callbacks import EXACTLY, VALUES, external
-from kinegrad.kernels.elements.laws import gather, load_registers, run
+from kinegrad.kernels.elements.laws import gather, load_registers, run, slot_number
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import LINEAR_OBJECTIVES, OBJECTIVES, PULL, Kind
 from kinegrad.kernels.jit import cfunction, inlined
@@ -30,7 +30,7 @@ def objective_values(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
         k = external(ctx, e, k, VALUES)
-        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
+        run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg, s)
         g[e["row"]] = reg[outs[e["o0"]]]
 
 
@@ -55,7 +55,7 @@ def objectives_linear(ctx):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
         k = external(ctx, e, k, EXACTLY)
-        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
+        run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
         w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
         r = e["row"]
@@ -77,7 +77,7 @@ def objectives_linear(ctx):
                         ga[r, j] += ydd * U[h, b]
         for p in range(ds.shape[0]):
             for h in range(e["sl1"] - e["sl0"]):
-                gs[r, p] += reg[outs[o + 1 + 3 * n_in + h]] * ds[p, slots[e["sl0"] + h]]
+                gs[r, p] += reg[outs[o + 1 + 3 * n_in + h]] * ds[p, slot_number(slots, e["sl0"] + h, outs, o, reg)]
 
 
 @KIND.at(PULL)
@@ -91,7 +91,7 @@ def objective_pull(ctx):
     e = laws[i]
     k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
     k = external(ctx, e, k, EXACTLY)
-    run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg)
+    run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
     n_in = e["in1"] - e["in0"]
     o = e["o1"]
     for h in range(n_in):
@@ -103,4 +103,4 @@ def objective_pull(ctx):
             A["Y1"][c] += weight * reg[outs[o + 1 + n_in + h]]
             A["Y2"][c] += weight * reg[outs[o + 1 + 2 * n_in + h]]
     for h in range(e["sl1"] - e["sl0"]):
-        psi_s[slots[e["sl0"] + h]] += weight * reg[outs[o + 1 + 3 * n_in + h]]
+        psi_s[slot_number(slots, e["sl0"] + h, outs, o, reg)] += weight * reg[outs[o + 1 + 3 * n_in + h]]

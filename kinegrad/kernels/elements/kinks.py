@@ -1,0 +1,46 @@
+"""Kinks of expressions that a motion crosses: tape 0 gives what tells the side, `row` numbers for each element (LAW-13)."""
+
+from kinegrad.kernels.elements.laws import load_registers, run, scalar_values
+from kinegrad.kernels.elements.layout import ELEMENTS
+from kinegrad.kernels.elements.stages import Kind
+from kinegrad.kernels.jit import entry, real
+from kinegrad.kernels.products import EVALUATE, FREEDOMS, OBSERVE, TIME, WK
+from kinegrad.kernels.table import call
+
+ap_, code_, const_, flag_, ins_, kink_, mk_, outs_ = ELEMENTS.viewers(*"ap code const flag ins kink mk outs".split())
+par_, q_, reg_, s_, sc_, slots_, v_, vp_ = ELEMENTS.viewers(*"par q reg s sc slots v vp".split())
+
+KIND = Kind({"kink": ()})
+
+
+@entry(what="the search for kinks")
+def first_crossings(fn, ctx, t, q, qd, qdd, sides, crossed):
+    """The first state by which each element has crossed a kink, in `crossed`, which holds -1; `sides` holds zeros.
+
+    What is just at a kink has the side 0, and counts as where it was before.
+    """
+    kinks, code, const, outs, reg, s = kink_(ctx), code_(ctx), const_(ctx), outs_(ctx), reg_(ctx), s_(ctx)
+    flag_(ctx)[FREEDOMS] = 0
+    par_(ctx)[WK] = 0.0
+    for k in range(t.shape[0]):
+        par_(ctx)[TIME] = t[k]
+        for i in range(q.shape[1]):
+            q_(ctx)[i] = q[k, i]
+            v_(ctx)[i] = qd[k, i]
+            vp_(ctx)[i] = qd[k, i]
+            ap_(ctx)[i] = qdd[k, i]
+        call(fn[EVALUATE], ctx)
+        call(fn[OBSERVE], ctx)
+        scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
+        place = 0
+        for j in range(kinks.shape[0]):
+            e = kinks[j]
+            r = load_registers(e, sc_(ctx), ins_(ctx), slots_(ctx), s, t[k], 0.0 * s[0], False, reg)
+            run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], r, reg, s)
+            for h in range(e["row"]):
+                side = real(reg[outs[e["o0"] + h]])
+                if crossed[j] < 0 and side * sides[place] != 0.0 and side != sides[place]:
+                    crossed[j] = k
+                if side != 0.0:
+                    sides[place] = side
+                place += 1
