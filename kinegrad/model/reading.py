@@ -68,12 +68,13 @@ def read_text(text: str) -> Model:
     """The model in a text of YAML."""
     if not isinstance(text, str):
         raise ModelError(f"the model is {show(text)}; a text of YAML is needed.")
-    document, places, problems = load(text)
+    document, places, problems, split = load(text)
     if document is None and not problems:
         raise ModelError(Problem(f"the file is empty; begin with kinegrad: {VERSION} and bodies:", line=1))
     if problems and not isinstance(document, dict):
         raise ModelError(*problems)
     model, findings = build(document)
+    findings = [(path, text) for path, text in findings if not any(path[: len(at)] == at for at in split)]
     problems += [Problem(sentence, dotted(path), places.line_of(path)) for path, sentence in findings]
     if problems:
         raise ModelError(*sorted(problems, key=lambda problem: problem.line or 0))
@@ -128,15 +129,15 @@ class Place:
         return place.line
 
 
-def load(text: str) -> tuple[Any, Place, list[Problem]]:
-    """The document in `text`, the places of its values, and what is wrong with it as YAML."""
+def load(text: str) -> tuple[Any, Place, list[Problem], list[tuple]]:
+    """The document in `text`, the places of its values, what is wrong with it as YAML, and where it has split expressions."""
     loader = _Loader(text)
     try:
         document, place = loader.document()
     except _Stop as stop:
         loader.problems.append(stop.problem)
-        return None, Place(1), loader.problems
-    return document, place, loader.problems
+        return None, Place(1), loader.problems, loader.split
+    return document, place, loader.problems, loader.split
 
 
 class _Stop(Exception):
@@ -162,6 +163,8 @@ class _Loader:
         self.marks = 0
         self.anchors: dict[str, tuple[Any, Place]] = {}
         self.problems: list[Problem] = []
+        self.split: list[tuple] = []  # collections in which commas have split an expression
+        self.flow = 0  # collections in brackets or braces around the place
         self.nodes = 0
         self.line = 1
 
@@ -172,8 +175,9 @@ class _Loader:
             mark = error.problem_mark or error.context_mark
             words = ", ".join(part for part in (error.context, error.problem) if part)
             line, column = (mark.line + 1, mark.column + 1) if mark else (self.line, 1)
+            quotes = ", or put quotes around an expression with a bracket or a comma" if "flow" in words else ""
             raise _Stop(
-                f"the file is not YAML: {words} (column {column}); correct it there or just before.", line
+                f"the file is not YAML: {words} (column {column}); correct it there or just before{quotes}.", line
             ) from None
         except YAMLError as error:
             words = str(error).splitlines()[0]
@@ -211,15 +215,25 @@ class _Loader:
             self.problem(f"has the tag {clipped(event.tag)}; tags are not read, remove it.", path)
         if isinstance(event, ScalarEvent):
             value, place = self.scalar(event), Place(line)
-        elif isinstance(event, MappingStartEvent):
-            value, place = self.mapping(line, path)
+            if self.flow and event.style is None and event.value.count("(") > event.value.count(")"):
+                self.comma(event.value, path)
         else:
-            value, place = self.sequence(line, path)
+            self.flow += bool(event.flow_style)
+            value, place = (self.mapping if isinstance(event, MappingStartEvent) else self.sequence)(line, path)
+            self.flow -= bool(event.flow_style)
         if event.anchor is not None:
             self.anchors[event.anchor] = (value, place)
         if self.nodes > MAX_NODES:
             raise _Stop(f"the file has more than {MAX_NODES} values (aliases counted each time).", line)
         return value, place
+
+    def comma(self, text: str, path: tuple) -> None:
+        """Tell that an expression, which begins with `text`, was split at its comma; what that makes wrong is not told."""
+        self.split.append(path[:-1])
+        self.problem(
+            f"is {show(text)}: within brackets or braces YAML ends a text at a comma; put the expression in quotes.",
+            path,
+        )
 
     def alias(self, event: AliasEvent) -> tuple[Any, Place]:
         """What stands at the anchor; an anchor is known from its end on, so nothing contains itself."""

@@ -199,6 +199,8 @@ class Maker:
         doc["parameters"][derived] += f" + 0*{self.scalars[0]}"
         doc["design"] = [*self.scalars[:2], self.pick(["u0", "u0[2]"])]
         doc["variants"] = {self.name("x"): {self.scalars[0]: self.pick([1.5, "1/7"]), "u0": [1, 2, 3, "4*pi"]}}
+        table = {"x": [0, "1/3", 1, 2.5], "y": self.pick(["u0", [0, 1.5, self.scalars[0], 2]])}
+        doc["tables"] = {self.name("tab"): table | self.pick([{}, {"interpolation": "linear", "outside": "hold"}])}
         doc["ground"] = {"markers": self.markers()}
         bodies = doc["bodies"] = {self.name("b"): self.body() for _ in range(len(JOINTS))}
         holders = {"ground": doc["ground"], **bodies}

@@ -214,7 +214,7 @@ def test_core_schema(text, value):
 
 
 def test_quoted_numbers_are_numbers_and_quoted_words_are_texts():
-    document, _, problems = load("a: '1.5'\nb: \"true\"\nc: 'null'\n")
+    document, _, problems, _ = load("a: '1.5'\nb: \"true\"\nc: 'null'\n")
     assert document == {"a": "1.5", "b": "true", "c": "null"} and not problems
     assert Model.from_yaml_text("kinegrad: 1\nbodies: {b: {mass: '1.5'}}").bodies["b"].mass == 1.5
 
@@ -250,3 +250,33 @@ def test_documents_from_python(document):
         Model.from_dict(document)
     with pytest.raises(ModelError):
         Model.from_yaml_text(document)
+
+
+@pytest.mark.parametrize(
+    ("force", "line", "words"),
+    [
+        (
+            "{type: force, acts_on: J.angle, value: max(1, t)}",
+            2,
+            "forces.f.value is 'max(1': within brackets or braces YAML ends",
+        ),
+        ("{type: force, at: b.P, value: [atan2(1, t), 0, 0]}", 2, "forces.f.value[0] is 'atan2(1': within"),
+        (
+            "{type: force, at: b.P,\n    value: [0, dot(vec(1, 2, t), vec(1, t, 2)), 0]}",
+            3,
+            "put the expression in quotes",
+        ),
+        (
+            "{type: force, acts_on: J.angle, value: u[0]}",
+            2,
+            "or put quotes around an expression with a bracket or a comma.",
+        ),
+    ],
+)
+def test_expressions_that_yaml_splits_need_quotes(force, line, words):
+    text = f"forces:\n  f: {force}\nkinegrad: 1\nbodies: {{b: {{mass: 1, markers: {{P: [0, 0, 0]}}}}}}\n"
+    with pytest.raises(ModelError) as error:
+        Model.from_yaml_text(text)
+    found = [problem for problem in error.value.problems if "quotes" in problem.sentence]
+    assert found and words in found[0].sentence and found[0].line == line
+    assert len(error.value.problems) == len(found)
