@@ -105,8 +105,10 @@ class RunAgain(AllStates):
             self.scheme, beside = (scheme_for(system, motion.formulation, motion.integrator) for _ in range(2))
         work, self.fn, row, self.objectives, _ = begun(system, self.scheme, motion.s, motion.q[0], motion.start)
         beside.take(self.scheme.found())
-        hs = EvenSteps.that_meet(motion.t_end, motion.step)
-        ts = EvenTimes(motion.step, len(hs), motion.t_end)
+        ts, hs = motion.ts, motion.hs  # those of jumps, where there are some: then every state was kept
+        if motion.stride > 1:
+            hs = EvenSteps.that_meet(motion.t_end, motion.step)
+            ts = EvenTimes(motion.step, len(hs), motion.t_end)
         self.work, self.first_row, self.ts, self.hs = work, row, ts, hs
         # sweeps have a scheme of their own, so that both go on undisturbed
         self.motion = replace(motion, scheme=beside, ts=ts, hs=hs, traj=row[None].copy(), t=np.zeros(1), stride=len(hs))
@@ -191,7 +193,7 @@ class RunAgain(AllStates):
         counts, flags = np.zeros(last - first, np.int64), np.zeros(last - first, np.int64)
         done = first
         with Interrupts() as interrupts:
-            loop = Loop(self.scheme, self.work, self.fn, self.ts, self.hs, self.objectives, interrupts)
+            loop = Loop(self.scheme, self.work, self.fn, self.ts, self.hs, self.kept.step, self.objectives, interrupts)
             while done < last:
                 to = min(last, done + loop.piece(done - first))
                 part = slice(done - first, to - first)
