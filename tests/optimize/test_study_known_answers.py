@@ -176,6 +176,7 @@ def test_a_coupler_curve_is_recovered():
     assert found.variables == pytest.approx(dict(zip(names, (1.0, 2.5, 2.4, 1.2, 0.6), strict=True)), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_cart_pole_swing_up():
     """Two solvers, one optimum: 21 ordinates, the last one free, take a little less than the published 58.88 N² s (Kelly 2017)
     with no force at the end."""
