@@ -49,6 +49,7 @@ PIECE = 0.1  # seconds after which it looks whether it shall stop
 MAX_STEPS = 10**9
 NEARLY = 0.8  # of the iterations allowed: told in a warning
 MOST_STATES = 10**6  # with error control
+GAINED, UNSEEN = 0.1, 1e-6  # parts of the kinetic energy, and of what there was: energy from nowhere is more than these
 
 
 @without_warnings
@@ -147,7 +148,7 @@ def simulate(
     if run.status != OK and throw:
         first, last = ((motion.t[k], motion.q[k], motion.qd[k]) for k in (0, -1))
         h = float(motion.hs[-1]) if len(motion.hs) else step
-        why = reason(work, run.status, formulation, motion.ts[-1], step, first, last, h)
+        why = blow_up(motion, work) or reason(work, run.status, formulation, motion.ts[-1], step, first, last, h)
         raise SimulationError(why, motion=motion)
     broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
     if broken and throw:
@@ -207,6 +208,24 @@ def _watch_iterations(motion: Motion, allowed: int) -> None:
             IterationWarning,
             stacklevel=5,
         )
+
+
+def blow_up(motion: Motion, work: Workspace) -> str:
+    """One sentence on a run that stopped with energy from nowhere, whose last states are no positions of a mechanism and so no
+    singular ones either; empty for any other."""
+    if motion.status not in (NOT_FINITE, SINGULAR, LOST_RANK) or culprit(motion.system, work, motion.status):
+        return ""
+    energies = motion.energies
+    kinetic, potential = energies.kinetic, energies.potential
+    gained = float(kinetic[-1] + potential[-1] - kinetic[0] - potential[0] - energies.work[-1])
+    usual = float(abs(potential[0]) + abs(potential[-1]) + kinetic[0])
+    if not GAINED * kinetic[-1] + UNSEEN * usual < gained:
+        return ""
+    remedy = ", or an implicit integrator" if motion.scheme.pair.integrator.explicit else ""
+    return (
+        f"The simulation ({motion.formulation.type}) stopped at t = {motion.ts[-1]:.6g} s: it blew up, its energy has grown by "
+        f"{gained:.1e} J more than forces have done work; try a smaller step than {motion.step:g} s{remedy}."
+    )
 
 
 def reason(work: Workspace, status: int, formulation, t: float, step: float, first, last, h: float) -> str:

@@ -9,14 +9,14 @@ from kinegrad.dynamics.schemes import SCHEMES
 from kinegrad.kernels.jit import JIT
 
 KEYS = {
-    "coordinates", "formulation", "integrator", "error", "difference", "agrees", "energy_drift", "max_constraint",
-    "iterations", "us_per_step", "problem",
+    "coordinates", "body_point", "formulation", "integrator", "method", "error", "difference", "agrees", "energy_drift",
+    "max_constraint", "iterations", "us_per_step", "steps", "ratio", "problem", "cause", "reason", "remarks",
 }  # fmt: skip
 
 
 @pytest.mark.skipif(not JIT, reason="takes minutes without the compiler")
 def test_five_bar_agrees_in_every_way(report, five_bar):
-    found = report("compare", five_bar, "--t-end", 0.3, "--coordinates", "joint")
+    found = report("compare", five_bar, "--t-end", 0.3, "--coordinates", "joint", "--body-point", "origin")
     assert found["step"] == 1e-3 and found["t_end"] == 0.3
     rows = {(row["formulation"], row["integrator"]): row for row in found["rows"]}
     assert list(rows) == list(SCHEMES)
@@ -35,8 +35,15 @@ def test_a_pendulum_and_its_table(command, pendulum):
     path = pendulum()
     code, out, err = command("compare", path, "--t-end", 0.02)
     assert (code, err) == (0, "")
-    assert out.count(" yes ") == 3 * len(SCHEMES) - 2 * sum(formulation == "recursive" for formulation, _ in SCHEMES)
-    assert all(f"{kind} coordinates\n" in out for kind in ("joint", "reference-point", "natural"))
+    count = 4 * len(SCHEMES) - 2 * sum(formulation == "recursive" for formulation, _ in SCHEMES)
+    assert out.count(" yes ") == count and f"{count} of {count} combinations agree." in out and "Recommended" in out
+    heads = (
+        "joint coordinates (origin)",
+        "joint coordinates (com)",
+        "reference-point coordinates",
+        "natural coordinates",
+    )
+    assert all(f"{head}\n" in out for head in heads)
     assert max(map(len, out.splitlines())) <= 80 and "…" not in out
     code, out, _ = command("compare", path, "--t-end", 0.02, "--set", "L=0.25", "--json")
     assert code == 0 and all(row["agrees"] for row in json.loads(out)["rows"])
@@ -88,3 +95,48 @@ def test_a_model_that_no_combination_takes_is_bad_input(command, pendulum):
     path = pendulum(("degrees_of_freedom: {hinge.angle: {position: -pi/4, velocity: 0}}", ""))
     code, out, err = command("compare", path)
     assert (code, out) == (2, "") and err.count("\n") == 1 and "1 degrees of freedom" in err
+
+
+def test_quick_gradients_files_and_the_keys_of_json(command, pendulum, tmp_path):
+    path, figure, page = pendulum(), tmp_path / "f.svg", tmp_path / "p.html"
+    code, out, err = command(
+        "compare", path, "--quick", "--t-end", 0.02, "--plot", figure, "--html", page, "--formulation", "ali3p,index1", "--json"
+    )  # fmt: skip
+    found = json.loads(out)
+    assert (code, err) == (0, "") and found["agrees"] is True and found["quantity"] == "motion"
+    assert set(found) == {
+        "quantity", "step", "t_end", "agrees", "recommended", "reference", "bound", "ratios", "left_out", "rows",
+    }  # fmt: skip
+    assert found["recommended"]["formulation"] in ("ali3p", "index1") and found["left_out"]
+    assert set(found["ratios"]) == {"reference-point", "natural"}
+    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+    text = page.read_text(encoding="utf-8")
+    assert (
+        text.count("<tr ") == len(found["rows"]) == 9
+        and text.count("<svg") == 1
+        and "http" not in text.split("<svg")[0]
+    )
+    assert 'type="checkbox" checked value="natural"' in text and text.count('class="chosen"') == 1
+    code, out, _ = command(
+        "compare", path, "--gradient", "--wrt", "m,L", "--objective", "last", "--integrator", "rk4", "--t-end", 0.01,
+        "--coordinates", "joint,natural", "--json",
+    )  # fmt: skip
+    rows = json.loads(out)["rows"]
+    assert code == 0 and {row["method"] for row in rows} == {"direct", "discrete-adjoint"}
+    assert {row["coordinates"] for row in rows} == {"joint", "natural"} and all(row["agrees"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--coordinates", "joint,"), "--coordinates 'joint,' has an empty name"),
+        (("--wrt", "m"), "wrt is for gradients"),
+        (("--solver", "lu"), "'lu' is no solver"),
+        (("--html", "page.png"), "no name of a page"),
+        (("--plot", "figure.txt"), "no name of a figure"),
+        (("--method", "adjoint"), "methods is for gradients"),
+    ],
+)
+def test_refused_by_name(command, pendulum, arguments, said):
+    code, out, err = command("compare", pendulum(), "--t-end", 0.01, *arguments)
+    assert (code, out) == (2, "") and said in err

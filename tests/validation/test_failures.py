@@ -1,11 +1,12 @@
 """Runs that cannot be done, or not to the end: one sentence on what, where, when and what to try, and the part done."""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kinegrad.coordinates.sets import joint
+from kinegrad.coordinates.sets import joint, lower
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.kernels.status import NOT_FINITE
 from kinegrad.model.model import Model
@@ -155,3 +156,19 @@ def test_options_may_be_objects_or_names():
     assert np.array_equal(by_name.q, by_object.q)
     with pytest.raises(KinegradError, match="implicit"):
         simulate(system(), ALI3P(), RungeKutta4(), t_end=0.1)
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "reference-point", "natural"])
+@pytest.mark.parametrize("formulation", ["index1", "matrix-r"])
+def test_a_run_that_blows_up_is_at_no_singular_position(coordinates, formulation):
+    """The coupler spring of the governor is far too stiff for this step of an explicit scheme."""
+    governor = Model.from_yaml(Path(__file__).parents[2] / "examples" / "flyball_governor" / "model.yaml")
+    error = stopped(lower(governor, coordinates), (formulation, "rk4"), t_end=0.1, step=5e-4)
+    assert "it blew up, its energy has grown by" in str(error) and "an implicit integrator" in str(error)
+    assert "singular" not in str(error) and error.motion.t[-1] < 0.02
+
+
+def test_a_singular_position_is_told_where_energy_is_kept():
+    parallelogram = Model.from_yaml(Path(__file__).parents[2] / "examples" / "parallelogram" / "model.yaml")
+    error = stopped(lower(parallelogram, "joint"), ("index1", "newmark"), t_end=0.5, step=1e-3)
+    assert "reaches a singular position" in str(error) and "blew up" not in str(error)

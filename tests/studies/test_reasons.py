@@ -1,0 +1,81 @@
+"""Why combinations disagree: stiff, chaotic and drifting mechanisms, and steps that are too long, each told by its evidence."""
+
+from pathlib import Path
+
+import pytest
+
+import kinegrad as kg
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+HERE = {"coordinates": ["joint"], "body_points": ["origin"]}
+DOUBLE = """\
+kinegrad: 1
+title: Double pendulum
+parameters: {k: 0}
+ground: {markers: {O: [0, 0, 0]}}
+bodies:
+  upper: {mass: 1, com: [0.25, 0, 0], inertia: [0, 0.02, 0.02], markers: {O: [0, 0, 0], P: [0.5, 0, 0]}}
+  lower: {mass: 1, com: [0.25, 0, 0], inertia: [0, 0.02, 0.02], markers: {P: [0, 0, 0], tip: [0.5, 0, 0]}}
+joints:
+  shoulder: {type: revolute, between: [ground.O, upper.O], axis: [0, 0, 1]}
+  elbow: {type: revolute, between: [upper.P, lower.P], axis: [0, 0, 1]}
+forces:
+  gravity: {type: gravity, acceleration: [0, -9.81, 0]}
+  stiff: {type: torque, acts_on: elbow.angle, value: -k*elbow.angle}
+degrees_of_freedom:
+  shoulder.angle: {position: 0.5, velocity: 0}
+  elbow.angle: {position: 0, velocity: 0}
+simulation: {t_end: 0.2, step: 0.002}
+"""
+
+
+def rows(found):
+    return {row.name: row for row in found.rows}
+
+
+@pytest.fixture
+def double():
+    return kg.Model.from_yaml_text(DOUBLE)
+
+
+def test_stiff(double):
+    """Explicit steps beyond the limit of stability, while those with error control agree."""
+    found = rows(kg.compare(double.with_values(k=3e5), **HERE, formulations=["index1"], integrators=["rk4", "rk54"]))
+    row = found["index1 with rk4"]
+    assert row.agrees is False and row.cause == "stiff" and "stability of an explicit scheme" in row.reason
+    assert found["index1 with rk54"].agrees is True
+
+
+def test_chaotic(double):
+    """No two agree after a time in which a change of the start grows a millionfold; for a short time they do."""
+    choices = HERE | {"formulations": ["index1", "matrix-r"], "integrators": ["newmark", "rk4"]}
+    wild = double.with_values(k=0)
+    wild.degrees_of_freedom["shoulder.angle"] = kg.Freedom(position=2.5, velocity=0.0)
+    found = kg.compare(wild, **choices, t_end=25.0)
+    wrong = [row for row in found.rows if row.agrees is False]
+    assert wrong and all(row.cause == "chaotic" and "a small change of the start" in row.reason for row in wrong)
+    assert kg.compare(wild, **choices, t_end=0.5).agrees
+
+
+def test_drift():
+    """Nothing holds the constraints of a linkage with redundant rows; with a frequency they are held and it agrees."""
+    bennett = kg.Model.from_yaml(EXAMPLES / "bennett" / "model.yaml")
+    choices = HERE | {"integrators": ["generalized-alpha"]}
+    found = rows(kg.compare(bennett, **choices, formulations=["ali3p", "index1", "matrix-r", "udwadia-kalaba"]))
+    row = found["udwadia-kalaba with generalized-alpha"]
+    assert [one.agrees for one in found.values()] == [True, True, True, False]
+    assert row.cause == "drift" and "with a frequency of 10 rad/s" in row.reason
+    held = [kg.UdwadiaKalaba(frequency=10.0), "ali3p"]
+    assert kg.compare(bennett, **choices, formulations=held).agrees
+
+
+@pytest.mark.parametrize("step", [0.02, 0.03])
+def test_a_step_too_long_to_tell_the_error(double, step):
+    """Fast vibration that the step hardly resolves: shorter ones come nearer, and not as the order says."""
+    fast = double.with_values(k=100.0)
+    choices = HERE | {"formulations": ["index1", "matrix-r"], "integrators": ["newmark", "rk4", "rk54"]}
+    found = kg.compare(fast, **choices, step=step, t_end=3.0)
+    wrong = [row for row in found.rows if row.agrees is False]
+    assert {row.name for row in wrong} == {"index1 with rk4", "matrix-r with rk4"}
+    assert all(row.cause == "step" and "times nearer, and its errors fall by 2^" in row.reason for row in wrong)
+    assert all(row.reason in str(found) for row in wrong)
