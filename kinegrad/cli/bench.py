@@ -11,9 +11,9 @@ from kinegrad.cli.contract import Report
 from kinegrad.cli.options import Json
 from kinegrad.errors import KinegradError
 
-PARTS = ("five-bar", "chain", "iftomm")
+PARTS = ("five-bar", "chain", "iftomm", "thesis")
 
-Part = Annotated[str, typer.Argument(metavar="PART", help="five-bar, chain, iftomm or all.")]
+Part = Annotated[str, typer.Argument(metavar="PART", help="five-bar, chain, iftomm, thesis or all.")]
 Repeats = Annotated[int, typer.Option("--repeats", metavar="N", help="Turns that count, after one that does not.")]
 Only = Annotated[str, typer.Option("--only", metavar="WORD", help="Rows whose name contains this word.")]
 
@@ -22,9 +22,10 @@ def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json 
     """Time kinegrad beside other programs.
 
     The linkage of five bars beside Exudyn and MuJoCo, and its gradients; open chains beside Pinocchio, MuJoCo and Exudyn; the
-    problems A01 to A05 of the IFToMM library beside Exudyn and MuJoCo. Programs that are not installed are left out.
+    problems A01 to A05 of the IFToMM library beside Exudyn and MuJoCo; the tables and figures of a thesis. Programs that are
+    not installed are left out.
     """
-    from kinegrad.bench import chain, five_bar, iftomm
+    from kinegrad.bench import chain, five_bar, iftomm, thesis
     from kinegrad.bench.machine import machine
     from kinegrad.cli.progress import Progress
 
@@ -34,7 +35,7 @@ def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json 
         raise KinegradError(f"--repeats is {repeats}; at least one turn has to count.")
     chosen = PARTS if part == "all" else (part,)
     found = {}
-    for name, module in zip(PARTS, (five_bar, chain, iftomm), strict=True):
+    for name, module in zip(PARTS, (five_bar, chain, iftomm, thesis), strict=True):
         if name in chosen:
             with Progress(f"benchmark, {name}") as progress:
                 found[name] = (module, module.run(repeats, only, progress))
@@ -42,8 +43,9 @@ def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json 
         words = "kinegrad, exudyn, mujoco" + (", pinocchio" if "chain" in chosen else "")
         raise KinegradError(f"--only {only!r} matches no row; try {words}.")
     lines = machine()
-    keys = {"five-bar": "rows", "chain": "chain", "iftomm": "iftomm"}
-    data = {"machine": lines} | {keys[name]: [asdict(row) for row in rows] for name, (_, rows) in found.items()}
+    data = {"machine": lines} | {
+        "rows" if name == "five-bar" else name: [asdict(row) for row in rows] for name, (_, rows) in found.items()
+    }
 
     def show(console) -> None:
         console.print("\n".join(lines), highlight=False)

@@ -7,20 +7,13 @@ from typing import Annotated
 
 import typer
 
+from kinegrad.bench.thesis_lines import GRADIENTS
 from kinegrad.cli.contract import Report
 from kinegrad.cli.options import Json
 
 MODEL = Path(__file__).parents[1] / "data" / "five_bar.yaml"
 VARIANT = "printed"  # the data as rounded for print, on which the published tables stand
 METHODS = ("direct", "discrete-adjoint")
-#: Derivatives of psi1, psi2, psi3 by L_s1, L_s2, m_A1, r_G, L_A1 in the published tables (7.4 to 7.6), in the rows of
-#: the scheme that is run here: ALI3-P in joint coordinates, direct differentiation.
-PUBLISHED = {
-    "psi1": ("-4.228", "3.212", "0.3186", "0.4423", "3.359"),
-    "psi2": ("-15.45", "50.32", "0.9700", "0.7454", "-27.37"),
-    "psi3": ("221.7", "2437", "-32.51", "-85.70", "-2547"),
-}
-
 Plot = Annotated[Path, typer.Option("--plot", metavar="FILE.png", help="Where the figure goes (png, pdf or svg).")]
 Html = Annotated[
     Path | None,
@@ -55,9 +48,9 @@ def demo(plot: Plot = Path("kinegrad_demo.png"), html: Html = None, json: Json =
     agree = {
         objective: {
             name: all(_rounds_to(tables[method][objective][name], text) for method in METHODS)
-            for name, text in zip(model.design, PUBLISHED[objective], strict=True)
+            for name, text in zip(model.design, GRADIENTS[objective], strict=True)
         }
-        for objective in PUBLISHED
+        for objective in GRADIENTS
     }
     direct = results["direct"]
     data = {
@@ -69,7 +62,7 @@ def demo(plot: Plot = Path("kinegrad_demo.png"), html: Html = None, json: Json =
         "objectives": {name: float(value) for name, value in direct.values.items()},
         "gradient": tables,
         "published": {
-            objective: dict(zip(model.design, map(float, row), strict=True)) for objective, row in PUBLISHED.items()
+            objective: dict(zip(model.design, map(float, row), strict=True)) for objective, row in GRADIENTS.items()
         },
         "agrees": agree,
         "cpu_s": {method: result.cpu_s for method, result in results.items()},
@@ -113,7 +106,7 @@ def _show(console, data: dict) -> None:
             values = [data["gradient"][method][objective][name] for method in METHODS]
             table.add_row(
                 objective if k == 0 else "", name, *(f"{value:.8g}" for value in values),
-                PUBLISHED[objective][k], "agrees" if agrees else "differs", end_section=k == len(row) - 1,
+                GRADIENTS[objective][k], "agrees" if agrees else "differs", end_section=k == len(row) - 1,
             )  # fmt: skip
     console.print(table)
     for method in METHODS:
