@@ -5,6 +5,11 @@ from pathlib import Path
 import pytest
 
 import kinegrad as kg
+from kinegrad.studies.compare.judgement import Judgement
+from kinegrad.studies.compare.quantities import Points
+from kinegrad.studies.compare.reasons import Reasons
+from kinegrad.studies.compare.trials import Runs
+from kinegrad.studies.compare.ways import Way
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HERE = {"coordinates": ["joint"], "body_points": ["origin"]}
@@ -79,3 +84,15 @@ def test_a_step_too_long_to_tell_the_error(double, step):
     assert {row.name for row in wrong} == {"index1 with rk4", "matrix-r with rk4"}
     assert all(row.cause == "step" and "times nearer, and its errors fall by 2^" in row.reason for row in wrong)
     assert all(row.reason in str(found) for row in wrong)
+
+
+def test_a_singular_position_that_the_motion_passes_is_found():
+    """The parallelogram's rods lie on one line after a quarter of a turn; up to shortly before that there is none."""
+    system = kg.joint(kg.Model.from_yaml(EXAMPLES / "parallelogram" / "model.yaml"))
+    way = Way("joint", "origin", system, kg.ALI3P(), kg.Newmark())
+    found = []
+    for t_end in (0.15, 0.4):
+        runs = Runs(Points(system), 1e-3, t_end)
+        trials = [runs.trial(way)]
+        found.append(Reasons(runs, trials, Judgement.of(trials, runs.quantity))._passed)
+    assert found[0] is None and found[1] == pytest.approx(0.2135, abs=2e-3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from kinegrad.dataframe import import_pandas
 from kinegrad.markup import frame, grid
 
+NUMBER = re.compile(r"\d[\d.e+-]*")
 VERDICTS = {True: "yes", False: "NO", None: "refused"}
 PLAIN = "joint"  # the set with which costs are compared
 NEARLY = 1.25  # times the cheapest: what is hardly dearer
@@ -172,13 +174,13 @@ class Comparison:
                 said.append(f"{row.full_name}: {row.problem}{why}")
             elif row.agrees is False:
                 said.append(f"{row.full_name} disagrees by {row.difference:.1e}{unit} ({row.cause}): {row.reason}")
-        heard: dict[str, list[ComparisonRow]] = {}
+        heard: dict[str, tuple[str, list[ComparisonRow]]] = {}
         for row in self.rows:
-            for remark in row.remarks:
-                heard.setdefault(remark, []).append(row)
-        for remark, rows in heard.items():
-            more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-            said.append(f"{rows[0].full_name}{more}: {remark}")
+            for remark in row.remarks:  # those that differ in their numbers alone are told once
+                heard.setdefault(NUMBER.sub("#", remark), (remark, []))[1].append(row)
+        for remark, rows in heard.values():
+            others = len({row.full_name for row in rows}) - 1
+            said.append(f"{rows[0].full_name}{f' and {others} more' if others else ''}: {remark}")
         return said + list(self.left_out)
 
     def to_dataframe(self):

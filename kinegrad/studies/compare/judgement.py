@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from kinegrad.sensitivity.methods import METHODS
 from kinegrad.studies.compare.quantities import Quantity
 from kinegrad.studies.compare.trials import Trial
 
@@ -75,6 +76,8 @@ def _other_methods(trials: Sequence[Trial], there: Sequence[int], distance: Call
     apart = {}
     for k in there:
         about = trials[k].way.about
+        if about["method"] and not METHODS[about["method"]].exact:
+            continue  # it converges to the others, and is not the derivative of the run itself
         other = first.setdefault(tuple(value for name, value in about.items() if name != "method"), k)
         difference = distance(trials[k].look.values, trials[other].look.values)
         if difference > SAME:

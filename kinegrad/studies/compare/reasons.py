@@ -11,7 +11,7 @@ import numpy as np
 
 from kinegrad.errors import KinegradError
 from kinegrad.kinematics.singular import MANY
-from kinegrad.sensitivity.passages import Passages
+from kinegrad.sensitivity.passages import Watch
 from kinegrad.starts import FromState, start_of
 from kinegrad.studies.compare.judgement import Judgement, agrees
 from kinegrad.studies.compare.quantities import Points
@@ -216,8 +216,9 @@ class Reasons:
         if way.system.m == 0 or way.system.n > MANY:
             return None
         motion = self.runs.motion(way)
-        found = Passages(motion, motion.system.workspace(s=motion.s)).found
-        return found[0][0] if found else None
+        watch = Watch(motion)
+        watch.look(motion)
+        return min((t for t, *_ in watch.changes), default=None)
 
     @cached_property
     def _sensitivity(self) -> float | None:

@@ -95,7 +95,8 @@ class Choices:
         """Methods of differentiation; one that has no name where motions are compared."""
         if not self.gradient:
             return [""]
-        given = list(METHODS) if self.methods is None else [ALSO.get(m, m) for m in once("method", self.methods)]
+        exact = [name for name, method in METHODS.items() if method.exact]
+        given = exact if self.methods is None else [ALSO.get(m, m) for m in once("method", self.methods)]
         unknown = [method for method in given if method not in METHODS]
         if unknown:
             raise KinegradError(f"The method {unknown[0]!r} is not available; choose from {', '.join(METHODS)}.")
