@@ -154,7 +154,7 @@ class Tables:
         found = [self._cut(name) for name in closed if KINDS[self.model.joints[name].type].n_rows]
         found += [u for name, c in self.model.constraints.items() if (u := self._constraint(name, c))]
         apart = {name for name, c in self.model.constraints.items() if isinstance(c, Guidance) and c.marker}
-        free = {name for name, start in self.model.degrees_of_freedom.items() if isinstance(start, SphericalStart)}
+        free = [name for name, start in self.model.degrees_of_freedom.items() if isinstance(start, SphericalStart)]
         found += [self._row(row) for row in rows if row.owner not in apart and row.owner not in free]
         if held:
             found += [self._turned(name) for name in free]
