@@ -38,12 +38,13 @@ def read_study(path: str | Path) -> tuple[Model, Description]:
 
 def read_text(text: str, folder: Path = Path()) -> tuple[Model, Description]:
     """The same from a text; a model file is looked for from `folder`."""
-    document, places, problems = load(text)
+    document, places, problems, split = load(text)
     if document is None and not problems:
         raise ModelError(Problem(f"the file is empty; begin with {BEGIN} and model:", line=1))
     if problems and not isinstance(document, dict):
         raise ModelError(*problems)
     model, description, findings = read_document(document, folder)
+    findings = [(path, text) for path, text in findings if not any(path[: len(at)] == at for at in split)]
     problems += [Problem(sentence, dotted(path), places.line_of(path)) for path, sentence in findings]
     if problems:
         raise ModelError(*sorted(problems, key=lambda problem: problem.line or 0))
