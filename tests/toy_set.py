@@ -17,7 +17,6 @@ import numpy as np
 from kinegrad.coordinates import sets
 from kinegrad.coordinates.coordinate_set import METRE, Coordinate, CoordinateSet
 from kinegrad.coordinates.elements import Elements, element_arrays, lowered, records
-from kinegrad.coordinates.joint.initial_guess import placed
 from kinegrad.coordinates.system import System
 from kinegrad.errors import ModelError, Problem
 from kinegrad.kernels import products as functions
@@ -50,6 +49,7 @@ from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import add, dot, inc_at, mul, put, sub, vec, vec_at
 from kinegrad.model import simulation
 from kinegrad.model.parameters import Parameters
+from kinegrad.model.poses import placed
 
 GROUND = "ground"
 ON_GROUND = -1  # in the place of a body's first coordinate
@@ -375,7 +375,7 @@ class GantrySet(CoordinateSet):
         }
 
     def guess(self, system: System, s: np.ndarray) -> np.ndarray:
-        origins = [placed(body.pose, system.parameters) for body in system.model.bodies.values()]
+        origins = [placed(body.pose, system.parameters.evaluate) for body in system.model.bodies.values()]
         return np.concatenate([np.zeros(3) if pose is None else pose[0] for pose in origins])
 
     def bodies(self, system: System, work) -> tuple[np.ndarray, ...]:

@@ -19,6 +19,7 @@ from kinegrad.model.constraints import Angle, Distance, Dot, SphericalStart
 from kinegrad.model.element import Element, dotted
 from kinegrad.model.evaluation import Evaluation
 from kinegrad.model.joints import is_pair
+from kinegrad.model.poses import turned_over
 from kinegrad.model.shapes import Box, Cylinder, shapes_of
 from kinegrad.model.simulation import HHT, GeneralizedAlpha, Newmark, Simulation
 from kinegrad.model.values import show
@@ -38,7 +39,7 @@ def find_in_values_of(model: Model, evaluation: Evaluation) -> list[Finding]:
 
 
 def find_doubtful_values(model: Model) -> list[Finding]:
-    """Values of the file and of each variant that can be used, and are not those of a body; a place is reported once."""
+    """Values of the file and of each variant that can be used, and look wrong; a place is reported once."""
     return _in_all_variants(model, Evaluation(model), _Values.doubtful)
 
 
@@ -125,7 +126,8 @@ class _Values:
             yield path, f"has the principal moments {_listed(moments)}; none may be negative."
 
     def doubtful(self) -> Iterator[tuple[tuple, str]]:
-        """Values that can be used, and that no body has."""
+        """Values that can be used, and that no body has, or that do not fit together."""
+        yield from turned_over(self.model, self.value)
         for name, body in self.model.bodies.items():
             moments = self.principal_moments(body.inertia)
             if moments is not None and moments[2] > moments[0] + moments[1]:

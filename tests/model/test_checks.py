@@ -1,10 +1,12 @@
 """Each kind of wrong model: the sentence names the element, the value found and the remedy, and the line is right."""
 
+import warnings
+
 import pytest
 from bad_models import SOUND, assert_one_problem, problems_of, spoil
 
 import kinegrad.model.joints as joints
-from kinegrad.errors import ModelError
+from kinegrad.errors import ModelError, ModelWarning
 from kinegrad.model.bodies import Body
 from kinegrad.model.model import Model
 
@@ -568,3 +570,27 @@ def test_python_models_are_checked_alike():
     with pytest.raises(ModelError) as error:
         model.check()
     assert error.value.problems == tuple(found)
+
+
+def test_poses_that_turn_an_axis_over_are_told():
+    """Both poses are near closed positions by themselves; the axis of the hinge points up in one and down in the other."""
+    text = """
+kinegrad: 1
+ground: {markers: {O: [0, 0, 0]}}
+bodies:
+  bar: {mass: 1, com: [0.5, 0, 0], inertia: [0.01, 0.1, 0.1], markers: {O: [0, 0, 0]},
+        pose: {x_axis: [-1.1, 0, 0.48], z_axis: [0.48, 0, 1.1]}}
+joints: {hinge: {type: revolute, between: [ground.O, bar.O], axis: [0, 1, 0]}}
+degrees_of_freedom: {hinge.angle: {position: 0, velocity: 0}}
+"""
+    with pytest.warns(
+        ModelWarning, match=r"joints.hinge has an axis that the poses of 'ground' and 'bar' turn 180 degrees"
+    ):
+        Model.from_yaml_text(text).check()
+    for good in (
+        text.replace("[0.48, 0, 1.1]", "[-0.48, 0, -1.1]"),
+        text.replace("axis: [0, 1, 0]", "axis: [[0, 1, 0], [0, -1, 0]], zero: [[1, 0, 0], [1, 0, 0]]"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            Model.from_yaml_text(good).check()

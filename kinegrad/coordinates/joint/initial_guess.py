@@ -6,12 +6,13 @@ import numpy as np
 
 from kinegrad.coordinates.joint.spanning_tree import GROUND
 from kinegrad.coordinates.joints import KINDS
+from kinegrad.model.poses import placed
 
 
 def initial_guess(system, s: np.ndarray) -> np.ndarray:
     """q near the poses of the bodies; a joint next to a body without a pose starts at zero."""
     return from_poses(
-        system, s, {name: placed(body.pose, system.parameters) for name, body in system.model.bodies.items()}
+        system, s, {name: placed(body.pose, system.parameters.evaluate) for name, body in system.model.bodies.items()}
     )
 
 
@@ -59,23 +60,3 @@ def from_poses(system, s: np.ndarray, poses: dict) -> np.ndarray:
             A2 = A @ C1 @ C2.T
             pose[edge.child] = (x1 - A2 @ s[ref : ref + 3], A2)
     return q
-
-
-def placed(pose, parameters):
-    """Origin and rotation matrix of a pose; None without one."""
-    if pose is None:
-        return None
-    if pose == "global":
-        return np.zeros(3), np.eye(3)
-
-    def vector(numbers, default):
-        return np.array(default if numbers is None else [parameters.evaluate(x) for x in numbers], float)
-
-    x = vector(pose.x_axis, (1.0, 0.0, 0.0))
-    x /= np.linalg.norm(x)
-    z = vector(pose.z_axis, (0.0, 0.0, 1.0))
-    z -= (z @ x) * x
-    if np.linalg.norm(z) < 1e-12:
-        z = np.array([1.0, 0.0, 0.0]) - x[0] * x
-    z /= np.linalg.norm(z)
-    return vector(pose.origin, (0.0, 0.0, 0.0)), np.column_stack([x, np.cross(z, x), z])
