@@ -70,6 +70,7 @@ class Elements:
         self.shared: dict[str, set[str]] = {}  # what joints hold by coordinates that their bodies share
         self.facing: list[tuple[str, int, int, int]] = []  # element, markers a, b, c: a × b = c where its rows hold
         self.either: list[tuple[str, int, int, int]] = []  # the same, where a × b = -c will do too
+        self.divisors: dict[int, str] = {}  # slots that must not become zero, and what to say if one does
         self.starting: list[
             tuple[str, int, int, int]
         ] = []  # the same where a joint has the rotation that it starts with
@@ -510,7 +511,7 @@ def lowered(
     e.name_every_marker()
     tables = {
         "markers": used, "every_marker": tuple(e.markers), "scalars": tuple(e.scalars),
-        "facing": tuple(e.facing), "either": tuple(e.either), "starting": tuple(e.starting),
+        "facing": tuple(e.facing), "either": tuple(e.either), "starting": tuple(e.starting), "divisors": e.divisors,
         "elements": {name: tuple(rows) for name, rows in e.tables.items()},
         "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
         "tables": {slots.first: name for name, slots in e._tables.items()},

@@ -11,6 +11,7 @@ import numpy as np
 
 from kinegrad.coordinates.coordinate_set import EULER, METRE, ONE, Coordinate, CoordinateSet
 from kinegrad.coordinates.patterns import Structure, dense_arrays, structure_of
+from kinegrad.errors import KinegradError
 from kinegrad.expressions.maps import Jacobian
 from kinegrad.laws import Calls
 from kinegrad.memory import require
@@ -206,8 +207,16 @@ class System:
     @cached_property
     def _suits(self) -> None:
         """Raises where the values of the parameters spoil the coordinates."""
-        if not np.iscomplexobj(self._s):
-            self.set.check(self, self._s)
+        self._check(self._s)
+
+    def _check(self, s: np.ndarray) -> None:
+        """Raises where values of the slots spoil what was chosen when the system was made."""
+        if np.iscomplexobj(s):
+            return
+        for slot, sentence in self.tables["divisors"].items():
+            if s[slot] == 0.0:
+                raise KinegradError(sentence)
+        self.set.check(self, s)
 
     @cached_property
     def s_rho(self) -> Jacobian:
@@ -282,8 +291,8 @@ class System:
         """
         if s is None:
             _ = self._suits
-        elif not np.iscomplexobj(s):
-            self.set.check(self, s)
+        else:
+            self._check(s)
         return Workspace(self, self._s if s is None else s, ds, every_marker, wanted)
 
 

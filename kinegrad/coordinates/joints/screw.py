@@ -54,11 +54,10 @@ class ScrewKind(JointKind):
     def _thread(self, elements, name, joint) -> None:
         """The row distance = pitch · angle, on the turn that the distance tells (SCW-4).
 
-        Without a pitch the distance tells none: where it is zero, or parameters may make it so, the angle is a coordinate of
-        its own (OWN-1).
+        Without a pitch the distance tells none: the angle is then a coordinate of its own (OWN-1).
         """
         formula = elements.formula()
-        if self._may_have_no_pitch(elements, name, joint):
+        if self._has_no_pitch(elements, name, joint):
             angle = formula.scalar(elements.coordinate_scalar(elements.angle(name, "angle")))
             pitch = self._pitch(elements, formula, name, joint)
             distance = self._distance(elements, formula, name, joint)
@@ -73,7 +72,7 @@ class ScrewKind(JointKind):
         elements.expression_row(f"{name} pitch", formula, pitch * algebra.atan2(C * s - S * c, C * c + S * s))
 
     def measure(self, elements, formula, name, joint, part):
-        if self._may_have_no_pitch(elements, name, joint):
+        if self._has_no_pitch(elements, name, joint):
             return Measured(
                 rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True, own=True
             )
@@ -81,6 +80,11 @@ class ScrewKind(JointKind):
 
     def _advance(self, elements, formula, name, joint):
         """The angle with all its turns: the distance along the axis over the pitch."""
+        path = f"joints.{name}.pitch"
+        elements.divisors[elements.slots.number(path, joint.pitch)] = (
+            f"{path} has become 0 and was not when the system was made, which counts the turns of {name!r} by the distance "
+            "along its axis; lower the model again with that value."
+        )
         return self._distance(elements, formula, name, joint) / self._pitch(elements, formula, name, joint)
 
     def _distance(self, elements, formula, name, joint):
@@ -91,11 +95,10 @@ class ScrewKind(JointKind):
         """The pitch."""
         return formula.slot(elements.slots.number(f"joints.{name}.pitch", joint.pitch))
 
-    def _may_have_no_pitch(self, elements, name, joint) -> bool:
-        """Whether the pitch is zero in the model, or follows from parameters."""
+    def _has_no_pitch(self, elements, name, joint) -> bool:
+        """Whether the pitch is zero in the model."""
         slots = elements.slots
-        pitch = [slots.field(f"joints.{name}.pitch", joint.pitch)]
-        return bool(slots.parameters(pitch)) or slots.current(pitch)[0] == 0.0
+        return slots.current([slots.field(f"joints.{name}.pitch", joint.pitch)])[0] == 0.0
 
     def free_directions(self, numbers, path, joint):
         pitch = numbers.number(f"{path}.pitch", joint.pitch)
