@@ -17,7 +17,8 @@ from kinegrad.coordinates.convert import Conversion
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
-from kinegrad.kinematics.start import StartDerivatives, row_sizes, start, start_from_position
+from kinegrad.kinematics.start import row_sizes, start, start_from_position
+from kinegrad.kinematics.start_derivatives import StartDerivatives
 from kinegrad.model.element import closest
 
 MOVED = 1e-9  # part of what a row changes by when coordinates change by 1: what it may differ by between two times

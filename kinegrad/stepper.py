@@ -10,14 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
-from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for
+from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for, solved
 from kinegrad.errors import AccuracyWarning, KinegradError, SimulationError
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Steps
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, POSITION, TIME
-from kinegrad.kernels.status import CALLBACK_FAILED, OK
+from kinegrad.kernels.status import CALLBACK_FAILED, OK, WORDS
+from kinegrad.kinematics.constrained import solve_constrained
+from kinegrad.kinematics.freedoms import first_rows
 from kinegrad.kinematics.multipliers import least_norm
-from kinegrad.kinematics.start import refined, row_sizes
+from kinegrad.kinematics.start import row_sizes
 from kinegrad.model.slots import PartOfSlots
 from kinegrad.motion import MarkerMotion, replay_states
 from kinegrad.quiet import without_warnings
@@ -68,6 +70,8 @@ class Stepper:
         error control is refused.
     step : float, optional
         Time step [s]; that of the model by default.
+    solver : str, optional
+        "auto", "dense" or "fronts", as `kinegrad.simulate` takes it; that of the model by default.
     guess : array, optional
         Coordinates from which those of the start are found, in place of what the model says.
     start : "assembly", "equilibrium", Assembly, Equilibrium, Motion or State, optional
@@ -89,13 +93,14 @@ class Stepper:
         integrator=None,
         *,
         step: float | None = None,
+        solver: str | None = None,
         guess: np.ndarray | None = None,
         start=None,
     ):
         defaults = system.model.simulation
-        self.system = system
         self.formulation = formulation_of(defaults.formulation if formulation is None else formulation)
         self.integrator = integrator_of(defaults.integrator if integrator is None else integrator)
+        self.system = system = solved(system, self.formulation, defaults.solver if solver is None else solver)
         self.step = given_time(system, "step", step)
         self.scheme = scheme_for(system, self.formulation, self.integrator)
         if self.scheme.adaptive:
@@ -416,9 +421,15 @@ class Stepper:
         if (np.abs(jump) <= limit * max(1.0, np.abs(v).max())).all():
             return None
         work.call(EVALUATE)
-        J, n = work["J"][:m], self.system.n
-        K = np.block([[work["M"], J.T], [J, np.zeros((m, m))]])  # an impulse: M dv + Jᵀσ = 0, J dv = -jump
-        return v + refined(K, np.concatenate([np.zeros(n), -jump]))[:n]
+        J, none = first_rows(work, "J", m).copy(), np.zeros((self.system.n, 1), v.dtype)
+        # an impulse: M dv + Jᵀσ = 0, J dv = -jump
+        status, change, _ = solve_constrained(work.matrix("M"), J, 0.0, none, -jump[:, None], self.system.alike)
+        if status != OK:
+            raise KinegradError(
+                f"The velocities cannot follow when {', '.join(map(repr, names))} changes: {WORDS[status]}; make a Stepper of "
+                "a system with other parameters."
+            )
+        return v + change[:, 0]
 
     def _no_rows_change(self, before: np.ndarray, s: np.ndarray) -> bool:
         """Whether constraint rows do not depend on the slots that change: they are the same somewhere else, too."""
@@ -435,4 +446,4 @@ class Stepper:
         work["q"][:] = q
         work["v"][:] = work["vp"][:] = v
         work.call(POSITION)
-        return work["Phi"][:m].copy(), work["J"][:m] @ v + work["Phi_t"][:m]
+        return work["Phi"][:m].copy(), first_rows(work, "J", m) @ v + work["Phi_t"][:m]

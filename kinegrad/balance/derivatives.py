@@ -8,7 +8,7 @@ from kinegrad.balance.search import allowed, at_rest, definite
 from kinegrad.balance.stiffness import Stiffness
 from kinegrad.coordinates.system import System
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
-from kinegrad.kinematics.start import refined
+from kinegrad.kinematics.least_squares import refined
 
 
 class RestDerivatives:

@@ -12,7 +12,8 @@ from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
 from kinegrad.kinematics.culprits import culprit, force_without_derivative
-from kinegrad.kinematics.start import RANK_TOLERANCE, close_position, place, refined, solve_position
+from kinegrad.kinematics.least_squares import RANK_TOLERANCE, refined
+from kinegrad.kinematics.start import close_position, place, solve_position
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 
 MAX_ITERATIONS = 400

@@ -315,7 +315,8 @@ class Elements:
 
     def expression_row(self, name: str, formula: Formula, Phi) -> None:
         """One row given by an expression in scalars and time."""
-        record = self.packed.add(formula, row_tapes(formula, Phi), row=len(self.row_names), exact=2)
+        tapes = self.packed.tapes(row_tapes, formula, Phi)
+        record = self.packed.add(formula, tapes, row=len(self.row_names), exact=2)
         self.add("row_law", name, record | {"level": 0})
         self.row_names.append(name)
 

@@ -142,6 +142,15 @@ class Formula:
         levels = [u[k] for k in range(3) for u in self.scalars.values()]
         return [*levels, self.t, self.w, *self.slots.values()]
 
+    def shape(self, *outputs: Scalar) -> tuple | None:
+        """What formulas of the same tapes have in common, whatever scalars and slots they read; None with laws or tables."""
+        if self.called is not None or self.places:
+            return None
+        graph, place = self.graph, {x.index: k for k, x in enumerate(self.inputs())}
+        payload = [x.hex() if isinstance(x, float) else place.get(i, x) for i, x in enumerate(graph.payload)]
+        nodes = tuple(graph.operations), tuple(graph.operands), tuple(payload)
+        return len(self.scalars), len(self.slots), nodes, tuple(x.index for x in outputs)
+
     def tapes(self, *outputs: Sequence[Scalar]) -> list[Tape]:
         """A tape for each list of outputs."""
         inputs = [*self.inputs(), *(self.called.registers if self.called else ())]
@@ -172,19 +181,16 @@ def _partials(formula: Formula, outputs: Sequence[Scalar], inputs: Sequence[Scal
     return [x for y in outputs for x in formula.gradient(y, inputs)]
 
 
-def force_tapes(
-    formula: Formula, forces: dict[int, Scalar], stored: Sequence[Scalar] = ()
-) -> tuple[list[Tape], list[int]]:
-    """Tapes of a force with the covectors `forces` on scalars, and the places of those among the inputs (LAW-2).
+def force_tapes(formula: Formula, *outputs: Scalar, stored: int = 0) -> list[Tape]:
+    """Tapes of a force with covectors on scalars (LAW-2).
 
-    `stored` is empty, or the energy that the force stores and the power of the rest of it (LAW-8).
+    The last `stored` outputs, none or two, are the energy that the force stores and the power of the rest of it (LAW-8).
     """
-    order = list(formula.scalars)
-    F = list(forces.values())
+    F = outputs[: len(outputs) - stored]
     ud = [u[1] for u in formula.scalars.values()]
     groups = (formula.u, ud, [formula.w], formula.numbers)
     all_ = [*F, *(x for group in groups for x in _partials(formula, F, group)), *formula.places.values()]
-    return formula.tapes(F, all_, *([stored] if stored else [])), [order.index(k) for k in forces]
+    return formula.tapes(F, all_, *([outputs[len(F) :]] if stored else []))
 
 
 def row_tapes(formula: Formula, Phi: Scalar) -> list[Tape]:
@@ -243,6 +249,29 @@ class LawTables:
     registers: int = 1
     filled: int = 0  # by a call, at most
     inputs: int = 1
+    known: dict[tuple, list[Tape]] = field(default_factory=dict)  # by what makes them
+    places: dict[int, tuple[Tape, dict]] = field(default_factory=dict)  # of tapes in the tables
+
+    def tapes(self, make: Callable[..., list[Tape]], formula: Formula, *outputs: Scalar, **options: int) -> list[Tape]:
+        """The tapes that ``make(formula, *outputs, **options)`` gives, made once for all formulas of one shape."""
+        shape = formula.shape(*outputs)
+        if shape is None:
+            return make(formula, *outputs, **options)
+        key = make, shape, tuple(options.items())
+        if key not in self.known:
+            self.known[key] = make(formula, *outputs, **options)
+        return self.known[key]
+
+    def _placed(self, tape: Tape) -> dict:
+        """Where a tape begins and ends in the tables; it is there once."""
+        if id(tape) not in self.places:
+            places = {"c": len(self.code), "q": len(self.const), "o": len(self.outs)}
+            self.code += tape.code.tolist()
+            self.const += tape.constants.tolist()
+            self.outs += tape.outputs.tolist()
+            self.registers = max(self.registers, tape.n_registers)
+            self.places[id(tape)] = tape, places | {"e": len(self.code), "r": len(self.const)}
+        return self.places[id(tape)][1]
 
     def add(
         self, formula: Formula, tapes: Sequence[Tape], targets: Sequence[int] = (), row: int = -1, exact: int | None = 1
@@ -269,12 +298,7 @@ class LawTables:
         self.targets += list(targets)
         record |= {"in1": len(self.ins), "sl1": len(self.slots), "t1": len(self.targets)}
         for k, tape in enumerate(tapes):
-            record |= {f"c{k}": len(self.code), f"q{k}": len(self.const), f"o{k}": len(self.outs)}
-            self.code += tape.code.tolist()
-            self.const += tape.constants.tolist()
-            self.outs += tape.outputs.tolist()
-            record |= {f"e{k}": len(self.code), f"r{k}": len(self.const)}
-            self.registers = max(self.registers, tape.n_registers)
+            record |= {f"{letter}{k}": place for letter, place in self._placed(tape).items()}
         self.inputs = max(self.inputs, len(formula.scalars))
         return record
 

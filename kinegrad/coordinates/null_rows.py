@@ -12,6 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinegrad.coordinates.patterns import lean
+from kinegrad.coordinates.sparse import Rows
 from kinegrad.coordinates.system import System
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.elements.kinds import KINDS
@@ -27,7 +29,7 @@ def without_null_rows(system: System) -> System:
     """`system` with the rows whose derivatives vanish at every position left out."""
     if system.m == 0:
         return system
-    work = system.workspace()
+    work = lean(system).workspace()
     rng = np.random.default_rng(0)
     largest = np.zeros(system.m)
     work["flag"][FREEDOMS] = 0
@@ -36,8 +38,9 @@ def without_null_rows(system: System) -> System:
         if not _anywhere(work, rng, time):
             continue
         seen = True
-        scale = max(scale, *(float(np.abs(x).max(initial=0.0)) for x in (work["J"][: system.m], work["mk"]["x"])))
-        largest = np.maximum(largest, np.abs(work["J"][: system.m]).max(axis=1, initial=0.0))
+        sizes = _row_sizes(work)
+        scale = max(scale, *(float(np.abs(x).max(initial=0.0)) for x in (sizes, work["mk"]["x"])))
+        largest = np.maximum(largest, sizes)
         off = np.maximum(off, np.abs(work["Phi"][: system.m]) if time == 0.0 else 0.0)
         asked = np.maximum(asked, np.abs(work["Phi_t"][: system.m]))
     keep = ~(largest <= NULL * scale)
@@ -58,6 +61,7 @@ def without_null_rows(system: System) -> System:
             f"The mechanism cannot move as {system.row_names[worst]!r} asks: it wants a rate of {asked[worst]:.3g}, and "
             "nothing that can move has one there. Remove it, or free that direction."
         )
+    system.tables.pop("structure", None)  # that of all rows
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     m = int(keep.sum())
     shift = {i: int(k) for i, k in enumerate(number)} | {-1: -1}
@@ -92,8 +96,14 @@ def _moved_by_parameters(system: System, work, rng, scale: float) -> np.ndarray:
         with contextlib.suppress(KinegradError):  # values that the model does not take tell nothing
             work["s"][:] = system.slots.values(rho)
             if _anywhere(work, rng, TIMES[0]):
-                moved |= np.abs(work["J"][: system.m]).max(axis=1, initial=0.0) > NULL * scale
+                moved |= _row_sizes(work) > NULL * scale
     return moved
+
+
+def _row_sizes(work) -> np.ndarray:
+    """(m,) the largest entry of each constraint row."""
+    J, m = work.matrix("J"), work.system.m
+    return J.first(m).with_sizes().sides()[0] if isinstance(J, Rows) else np.abs(J[:m]).max(axis=1, initial=0.0)
 
 
 def _anywhere(work, rng, time: float) -> bool:

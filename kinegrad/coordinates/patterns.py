@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,13 @@ from kinegrad.coordinates.elimination import cost_of, fronts_of, tables_of
 from kinegrad.kernels.pattern import dense, of_columns
 from kinegrad.kernels.records import MEASURE, NORM
 
+if TYPE_CHECKING:
+    from kinegrad.coordinates.system import System
+
+FEW = 32  # coordinates up to which full matrices are as fast
+MOST_COUPLED = 0.6  # part of the coordinates in one group: nearly all of a factorisation is there
+LARGE = 200  # coordinates up to which full matrices are small
+GAIN = 0.25  # of the multiplications of a full factorisation, which are the faster ones
 EULER = 4  # Euler parameters of a row that normalises them
 
 
@@ -37,6 +45,17 @@ class Structure:
         n = len(self.square)
         patterns = {"square": of_columns(self.square, n), "wide": of_columns(self.wide, n)}
         return patterns | tables_of(self.fronts, self.square, self.wide)
+
+    @cached_property
+    def csr(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """Columns of the entries, and where rows begin: of coordinates by coordinates, and of rows by coordinates."""
+        return tuple(
+            (
+                np.fromiter((j for row in rows for j in row), np.int64),
+                np.cumsum([0, *(len(row) for row in rows)]),
+            )
+            for rows in (self.square, self.wide)
+        )
 
     @property
     def gain(self) -> float:
@@ -91,3 +110,17 @@ def structure_of(n: int, rows: int, tables: dict[str, np.ndarray], coupled: Iter
                 if kind.count is not None:
                     wide[element["row"]] |= met
     return Structure([sorted(row) for row in square], [sorted(row) for row in wide])
+
+
+def fronts_pay(system: System) -> bool:
+    """Whether fronts are faster than full matrices: many coordinates, of which few meet (LIN-9)."""
+    if system.n <= FEW or max(len(list(group)) for group in system.set.coupled(system)) > MOST_COUPLED * system.n:
+        return False
+    return system.structure.gain < GAIN
+
+
+def lean(system: System) -> System:
+    """The system with matrices of the entries that exist, if that saves much: for what is computed outside time loops."""
+    from kinegrad.coordinates.system import FRONTS
+
+    return system.with_solver(FRONTS) if system.n > LARGE and fronts_pay(system) else system

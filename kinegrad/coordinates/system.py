@@ -11,6 +11,7 @@ import numpy as np
 
 from kinegrad.coordinates.coordinate_set import EULER, METRE, ONE, Coordinate, CoordinateSet
 from kinegrad.coordinates.patterns import Structure, dense_arrays, structure_of
+from kinegrad.coordinates.sparse import Fronts, Rows
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.maps import Jacobian
 from kinegrad.laws import Calls
@@ -20,6 +21,8 @@ from kinegrad.model.slots import Slots
 from kinegrad.recipes import sealed
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from kinegrad.equations.element import Element
     from kinegrad.equations.system import Equations
     from kinegrad.kernels.table import Slab
@@ -452,6 +455,23 @@ class Workspace:
         if name.endswith("_z"):
             return np.hstack([self[f"{name[:-1]}q"], self[f"{name[:-1]}s"]])
         return self.arrays[name]
+
+    def matrix(self, name: str) -> np.ndarray | Rows | csr_array:
+        """A matrix of a pattern by its name: one with two indices where it is dense, otherwise with the entries that exist."""
+        from kinegrad.kernels.products import PATTERN_OF
+
+        if self.system.solver != FRONTS:
+            return self[name]
+        if PATTERN_OF[name] == "wide":
+            return Rows(self.fronts, self.arrays[name], self.system.m + len(self.system.freedoms))
+        from scipy.sparse import csr_array
+
+        return csr_array((self.arrays[name], *self.fronts.square), (self.system.n, self.system.n))
+
+    @cached_property
+    def fronts(self) -> Fronts:
+        """Factors and ranks by fronts, outside time loops."""
+        return Fronts(self.system, self.arrays["q"].dtype)
 
     @property
     def pointer(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from kinegrad.coordinates.patterns import fronts_pay
 from kinegrad.coordinates.system import DENSE, FRONTS, System
 from kinegrad.dynamics.acceleration_level import AccelerationLevel
 from kinegrad.dynamics.ali3p import Ali3p
@@ -34,9 +35,6 @@ BY_INTEGRATOR = {
 
 AUTO = "auto"
 SOLVERS = (AUTO, DENSE, FRONTS)
-FEW = 32  # coordinates up to which full matrices are as fast
-MOST_COUPLED = 0.6  # part of the coordinates in one group: nearly all of a factorisation is there
-GAIN = 0.25  # of the multiplications of a full factorisation, which are the faster ones
 
 
 def pairs(formulations: dict, integrators: dict) -> dict[tuple[str, str], Pair]:
@@ -98,13 +96,6 @@ def solved(system: System, formulation, solver: str) -> System:
             f"'dense', or one of the formulations {able}."
         )
     return system.with_solver(solver)
-
-
-def fronts_pay(system: System) -> bool:
-    """Whether fronts are faster than full matrices: many coordinates, of which few meet (LIN-9)."""
-    if system.n <= FEW or max(len(list(group)) for group in system.set.coupled(system)) > MOST_COUPLED * system.n:
-        return False
-    return system.structure.gain < GAIN
 
 
 def takes_only(formulation) -> str | None:

@@ -10,7 +10,7 @@ from kinegrad.coordinates.system import System
 from kinegrad.equations.named import NamedArray, Tables
 from kinegrad.equations.products import Products, vector
 from kinegrad.errors import KinegradError
-from kinegrad.kinematics.start import least_squares
+from kinegrad.kinematics.least_squares import least_squares
 
 
 class Equations(Tables):

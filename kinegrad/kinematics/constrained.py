@@ -1,9 +1,13 @@
-"""Constrained linear systems outside time loops: few enough of them not to be compiled."""
+"""Constrained linear systems outside time loops: few enough of them not to be compiled.
+
+T and J are NumPy arrays, or matrices of the entries that exist (`kinegrad.coordinates.sparse`).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.coordinates.sparse import Rows
 from kinegrad.kernels.constrained import DROWNS, ENOUGH, LEAST, MOST_ROUNDS, NULL, STRENGTH
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 
@@ -13,16 +17,21 @@ TINY = 8.0 * 2.0**-52  # a pivot this part of what it was subtracted from has no
 
 def shared(T, alike):
     """T_kk of the coordinates, those that are `alike` (k, 4) with their mean."""
-    inertia = np.diag(T).real.copy()
+    inertia = T.diagonal().real.copy()
     if alike is not None:
         inertia[alike] = np.maximum(inertia[alike], 0.0).mean(axis=1, keepdims=True)
     return inertia
 
 
+def squares_of(J):
+    """The squares of the entries."""
+    return J.with_values(J.values.real**2) if isinstance(J, Rows) else J.real**2
+
+
 def _moved(T, J, alike):
     """|J_l|² and Σ_k J_lk²/T_kk of the rows, coordinates without inertia counting as the heaviest."""
-    inertia, squares = shared(T, alike), J.real**2
-    top = max(np.diag(T).real.max(initial=0.0), 0.0)
+    inertia, squares = shared(T, alike), squares_of(J)
+    top = max(T.diagonal().real.max(initial=0.0), 0.0)
     light = np.full(len(inertia), 1.0 / top if top else 0.0)
     return squares.sum(axis=1), squares @ np.divide(1.0, inertia, out=light, where=inertia > 0.0)
 
@@ -39,12 +48,21 @@ def row_ease(T, J, alike=None):
         return ease
     _, moved = _moved(T, J, alike)
     D = np.divide(1.0, moved, out=np.zeros(len(J)), where=moved > 0.0)
-    inverse = _inverse((T + J.T @ (D[:, None] * J)).real)
-    if inverse is None:
+    forms = _forms(T, J, D)
+    if forms is None:
         return ease
-    held = np.clip(D * ((J.real @ inverse) * J.real).sum(axis=1), 1e-16, 1.0)
-    binds = (J.real[:, np.diag(T).real <= 0.0] != 0.0).any(axis=1)
+    held = np.clip(D * forms, 1e-16, 1.0)
+    without = T.diagonal().real <= 0.0
+    binds = (abs(J) @ without > 0.0) if isinstance(J, Rows) else (J.real[:, without] != 0.0).any(axis=1)
     return np.where((D > 0.0) & ~binds, np.clip((1.0 - held) / held, 1.0 / STRENGTH, 1.0), 1.0)
+
+
+def _forms(T, J, D):
+    """J_l (T + JᵀDJ)⁻¹ J_lᵀ of the rows, or None when that matrix is singular."""
+    if isinstance(J, Rows):
+        return J.fronts.forms(J).real if J.fronts.factor(T.data, J, D)[0] == OK else None
+    inverse = _inverse((T + J.T @ (D[:, None] * J)).real)
+    return None if inverse is None else ((J.real @ inverse) * J.real).sum(axis=1)
 
 
 def row_weights(T, J, eps, ease, alike=None):
@@ -52,25 +70,31 @@ def row_weights(T, J, eps, ease, alike=None):
     sizes, moved = _moved(T, J, alike)
     moved = moved / ease
     fading = np.minimum(1.0, sizes / (NULL * max(sizes.max(initial=0.0), 1e-300))) ** 2
-    some, top = moved > 0.0, max(np.diag(T).real.max(initial=0.0), 0.0)
+    some, top = moved > 0.0, max(T.diagonal().real.max(initial=0.0), 0.0)
     D = np.divide(STRENGTH, moved, out=np.zeros(len(J)), where=some)
     D = fading * np.maximum(D, np.divide(LEAST * top, sizes, out=np.zeros(len(J)), where=some))
     return np.where(moved <= DROWNS * eps, 1.0 / eps, D) if eps > 0.0 else D
 
 
-def solve_constrained(T, J, eps, R1, R2, alike=None):
-    """Status, X, Y with [T Jᵀ; J -ε] [X; Y] = [R1; R2] for any number of columns; redundant rows do no harm (LIN-3)."""
+def solve_constrained(T, J, eps, R1, R2, alike=None, ease=None):
+    """Status, X, Y with [T Jᵀ; J -ε] [X; Y] = [R1; R2] for any number of columns; redundant rows do no harm (LIN-3).
+
+    `ease` of the rows is computed where it is not given.  Where a matrix is singular, X is the number of a coordinate, or -1.
+    """
     X, Y = np.zeros_like(R1), np.zeros_like(R2)
-    if not (np.isfinite(T).all() and np.isfinite(J).all()):
+    if not all(np.isfinite(A).all() for A in _entries(T, J)):
         return NOT_FINITE, X, Y
-    D = row_weights(T, J, eps, row_ease(T, J, alike), alike)[:, None] if len(J) else np.zeros((0, 1))
-    inverse = _inverse(T + J.T @ (D * J))
-    if inverse is None:
-        return SINGULAR, X, Y
-    inertia, last = np.abs(np.diag(T)), None
+    if not len(J):
+        D = np.zeros((0, 1))
+    else:
+        D = row_weights(T, J, eps, row_ease(T, J, alike) if ease is None else ease, alike)[:, None]
+    solved, where = _solver(T, J, D)
+    if solved is None:
+        return SINGULAR, where, Y
+    inertia, last = np.abs(T.diagonal()), None
     for k in range(MOST_ROUNDS):
         z = R2 - J @ X + eps * Y
-        W = inverse @ (R1 - T @ X + J.T @ (D * z - Y))
+        W = solved(R1 - T @ X + J.T @ (D * z - Y))
         X += W
         Y += D * (J @ W - z)
         e, size = (np.sqrt(inertia @ np.abs(A) ** 2) for A in (W, X))
@@ -78,6 +102,20 @@ def solve_constrained(T, J, eps, R1, R2, alike=None):
             break
         last = e
     return OK, X, Y
+
+
+def _entries(T, J):
+    """The numbers in two matrices."""
+    return (T.data, J.values) if isinstance(J, Rows) else (T, J)
+
+
+def _solver(T, J, D):
+    """A function that solves with T + JᵀDJ, and -1; or None when that is singular, and the coordinate if it is known."""
+    if isinstance(J, Rows):
+        status, where = J.fronts.factor(T.data, J, D[:, 0])
+        return (J.fronts.solve, -1) if status == OK else (None, where)
+    inverse = _inverse(T + J.T @ (D * J))
+    return (None, -1) if inverse is None else (lambda B: inverse @ B, -1)
 
 
 def _inverse(A):

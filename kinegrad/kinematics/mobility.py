@@ -6,19 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegrad.coordinates.patterns import lean
+from kinegrad.coordinates.sparse import Rows
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.decoupled import MANY, blocks_of
-from kinegrad.kinematics.start import (
-    RANK_TOLERANCE,
-    alike,
-    check_freedoms,
-    least_squares,
-    of_positions,
-    place,
-    solve_position,
-)
+from kinegrad.kinematics.freedoms import check_freedoms, first_rows, of_positions
+from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, independent, nearest
+from kinegrad.kinematics.least_squares import rank as rank_of
+from kinegrad.kinematics.start import place, solve_position
 from kinegrad.markup import frame, listed, table
 from kinegrad.quiet import without_warnings
 
@@ -143,6 +140,7 @@ def mobility(system: System) -> Mobility:
     AssemblyError
         When the mechanism cannot be assembled.
     """
+    system = lean(system)
     work = system.workspace()
     unsuited = _assemble(system, work)
     q = work["q"].copy()
@@ -230,14 +228,18 @@ def _close_rows(system: System, work: Workspace) -> float:
             return np.inf
         if best <= 1e-3 * ASSEMBLED:
             break
-        work["q"][:] -= least_squares(work["J"][:m], residual)[0]
+        work["q"][:] -= nearest(first_rows(work, "J", m), residual)
     return best
 
 
 def _rows(system: System, work: Workspace) -> tuple[list[int], list[int]]:
     """Numbers of the independent rows and of the others, which follow from earlier ones, at the position at hand."""
     _evaluate(system, work)
-    J = alike(of_positions(system, work["J"][: system.m]))
+    J = of_positions(system, first_rows(work, "J", system.m))
+    if isinstance(J, Rows):
+        kept = independent(J) if len(J) else np.zeros(0, bool)
+        return np.flatnonzero(kept).tolist(), np.flatnonzero(~kept).tolist()
+    J = alike(J)
     smallest = RANK_TOLERANCE * np.linalg.norm(J, axis=1).max(initial=0.0)
     kept = np.zeros(len(J), bool)
     if system.n < MANY:
@@ -253,7 +255,7 @@ def _velocity_rank(system: System, work: Workspace, q: np.ndarray, rank: int) ->
         return rank
     work["q"][:] = q
     _evaluate(system, work)
-    return least_squares(work["J"][: system.m], np.zeros((system.m, 1)))[1]
+    return rank_of(first_rows(work, "J", system.m))
 
 
 def _independent(A: np.ndarray, smallest: float) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.kernels.products import TIME, UNSETTLED
-from kinegrad.kinematics.start import StartDerivatives
+from kinegrad.kinematics.start_derivatives import StartDerivatives
 from kinegrad.motion import Motion
 from kinegrad.simulate import explanation
 

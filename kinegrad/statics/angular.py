@@ -10,7 +10,7 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, TIME
 from kinegrad.kernels.records import NORM
-from kinegrad.kinematics.start import refined
+from kinegrad.kinematics.least_squares import refined
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.rotations import G_of

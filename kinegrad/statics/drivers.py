@@ -9,7 +9,7 @@ import numpy as np
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.orthogonal import RANK_TOLERANCE
 from kinegrad.kernels.products import POSITION
-from kinegrad.kinematics.start import least_squares
+from kinegrad.kinematics.least_squares import least_squares
 
 if TYPE_CHECKING:
     from kinegrad.coordinates.system import System, Workspace

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
-from kinegrad.kinematics.start import refined
+from kinegrad.kinematics.least_squares import refined
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.gradient import labels_of
 

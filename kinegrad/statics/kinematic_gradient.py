@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kinegrad.errors import DerivativeWarning, KinegradError
-from kinegrad.kinematics.start import StartDerivatives
+from kinegrad.kinematics.start_derivatives import StartDerivatives
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.direct import Direct

@@ -13,7 +13,7 @@ from kinegrad.balance.search import named
 from kinegrad.balance.stiffness import INDEPENDENT
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.maps import Jacobian
-from kinegrad.kinematics.start import refined
+from kinegrad.kinematics.least_squares import refined
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.direct import Direct
 from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint

@@ -19,8 +19,10 @@ def add_law(elements, name: str, formula: Formula, forces: dict, stored: tuple =
                 f"forces.{name}",
             )
         )
-    tapes, targets = force_tapes(formula, forces, stored)
-    elements.add("law", name, elements.packed.add(formula, tapes, targets) | {"idle": int(idle)})
+    packed, order = elements.packed, list(formula.scalars)
+    tapes = packed.tapes(force_tapes, formula, *forces.values(), *stored, stored=len(stored))
+    targets = [order.index(k) for k in forces]
+    elements.add("law", name, packed.add(formula, tapes, targets) | {"idle": int(idle)})
     elements.watch(name, formula, list(forces.values()))
 
 
