@@ -91,13 +91,13 @@ def solve_constrained(T, J, eps, R1, R2, alike=None, ease=None):
     solved, where = _solver(T, J, D)
     if solved is None:
         return SINGULAR, where, Y
-    inertia, last = np.abs(T.diagonal()), None
+    inertia, last = np.abs(T.diagonal())[:, None], None
     for k in range(MOST_ROUNDS):
         z = R2 - J @ X + eps * Y
         W = solved(R1 - T @ X + J.T @ (D * z - Y))
         X += W
         Y += D * (J @ W - z)
-        e, size = (np.sqrt(inertia @ np.abs(A) ** 2) for A in (W, X))
+        e, size = (np.sqrt((inertia * np.abs(A) ** 2).sum(axis=0)) for A in (W, X))
         if k + 1 >= FEWEST and ((e**2 <= ENOUGH * last * size) | (e <= 1e-15 * size)).all():
             break
         last = e

@@ -223,10 +223,10 @@ def _close_rows(system: System, work: Workspace) -> float:
     for _ in range(MAX_ITERATIONS):
         _evaluate(system, work)
         residual = work["Phi"][:m].copy()
-        best = float(np.abs(residual).max(initial=0.0))
+        last, best = best, float(np.abs(residual).max(initial=0.0))
         if not np.isfinite(best):
             return np.inf
-        if best <= 1e-3 * ASSEMBLED:
+        if best <= 1e-3 * ASSEMBLED or 0.5 * last < best <= ASSEMBLED:
             break
         work["q"][:] -= nearest(first_rows(work, "J", m), residual)
     return best

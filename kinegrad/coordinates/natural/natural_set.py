@@ -134,10 +134,10 @@ class NaturalSet(CoordinateSet):
         want = self.touched(wanted[None, :])[0]
         every = tables["every_marker" if every_marker else "markers"]
         frames, first = [], 0
+        followed = {own["lead"] for own, wants in zip(self.frames, want, strict=True) if wants & GEOMETRY}
         for i, own in enumerate(self.frames):
             last = first + (len(coordinates[i]) if own["lead"] == i else 0)
-            follower = any(f["lead"] == i and want[j] & GEOMETRY for j, f in enumerate(self.frames))
-            frames.append(own | {"y0": first, "y1": last, "want": int(want[i]) | GEOMETRY * follower})
+            frames.append(own | {"y0": first, "y1": last, "want": int(want[i]) | GEOMETRY * (i in followed)})
             first = last
         frame = records(FRAME, frames, number)
         frame["T"][0, [0, 4, 8]] = 1.0  # the ground

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from kinegrad.coordinates.joints import KINDS
@@ -50,7 +52,13 @@ class Sharing:
         for name, joint in self.model.joints.items():
             for body in bodies_of(joint):
                 self.joints_of[places[body].head].append(name)
+        self.bodies_of: dict[str, list[str]] = {}  # by head
+        for body, place in places.items():
+            self.bodies_of.setdefault(place.head, []).append(body)
         heads = dict.fromkeys(place.head for place in places.values())
+        self.turning: dict[str, list[str]] = {}  # joints of all heads that have the axes of a leader
+        for head in heads:
+            self.turning.setdefault(places[head].leader, []).extend(self.joints_of[head])
         self.bases = {head: Basis(self._size(head), places[head].follows) for head in heads}
         if sharing:
             for name in self._from_the_ground():
@@ -64,9 +72,8 @@ class Sharing:
     def _size(self, head: str) -> float:
         """The largest distance of points and centres of mass from their mean, or the radius of gyration."""
         points, radius = [], 0.0
-        for body, place in self.places.items():
-            if place.head != head:
-                continue
+        for body in self.bodies_of[head]:
+            place = self.places[body]
             points += [
                 place.point(self.slots.at(self.elements.position_slot(marker)[1]))
                 for name in self.joints_of[head]
@@ -85,20 +92,24 @@ class Sharing:
 
     def _from_the_ground(self) -> list[str]:
         """Joints, those nearest to the ground first, so that what is fixed is handed on."""
-        seen, queue, ordered = {GROUND}, [GROUND], []
-        while queue or len(seen) < len(self.places):
-            if not queue:
-                queue = [next(body for body in self.places if body not in seen)]
-                seen.add(queue[0])
-            body = queue.pop(0)
-            for name, joint in self.model.joints.items():
-                pair = bodies_of(joint)
-                if body in pair and name not in ordered:
-                    ordered.append(name)
-                    new = [other for other in pair if other not in seen]
-                    seen.update(new)
-                    queue += new
-        return ordered
+        pairs = {name: bodies_of(joint) for name, joint in self.model.joints.items()}
+        of_body: dict[str, list[str]] = {}
+        for name, pair in pairs.items():
+            for body in pair:
+                of_body.setdefault(body, []).append(name)
+        ordered: dict[str, None] = {}
+        seen = set()
+        for first in (GROUND, *self.places):
+            queue = deque([first] if first not in seen else ())
+            seen.add(first)
+            while queue:
+                for name in of_body.get(queue.popleft(), ()):
+                    if name not in ordered:
+                        ordered[name] = None
+                        new = [other for other in pairs[name] if other not in seen]
+                        seen.update(new)
+                        queue += new
+        return list(ordered)
 
     def carrier(self, body: str, point: bool) -> str:
         """The head whose basis has the points, or the vectors, of a body."""
@@ -221,7 +232,7 @@ class Sharing:
 
     def _joints_that_turn(self, head: str) -> list[str]:
         """Joints of all bodies that have the axes of this one."""
-        return [name for other in self.bases if self.places[other].leader == head for name in self.joints_of[other]]
+        return self.turning.get(head, [])
 
     def _own_vectors(self, name: str, head: str) -> None:
         """Vectors that the rows of a joint compare, as far as they are good columns."""
