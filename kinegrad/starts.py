@@ -242,4 +242,4 @@ def _rows(work: Workspace, t: float, q: np.ndarray) -> tuple[np.ndarray, ...]:
     work["par"][TIME], work["flag"][FREEDOMS] = t, 1
     work["q"][:] = q
     work.call(POSITION)
-    return work["Phi"].copy(), work["Phi_t"].copy(), work["J"].copy()
+    return work["Phi"].copy(), work["Phi_t"].copy(), work.matrix("J").copy()

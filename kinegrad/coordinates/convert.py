@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.coordinates.coordinate_set import RADIAN
+from kinegrad.coordinates.sparse import Rows
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 
@@ -86,12 +87,18 @@ class Conversion:
         work.call(POSITION)
         for own in bound:  # a row is what markers tell, less the coordinate
             q[own.k] += work["Phi"][own.row]
-            v[own.k] = work["J"][own.row] @ v + work["Phi_t"][own.row]
+            v[own.k] = _row_times(work, own.row, v) + work["Phi_t"][own.row]
         work["q"][:], work["v"][:], work["vp"][:] = q, v, v
         work.call(POSITION)
         work.call(BIAS)
         for own in bound:
-            a[own.k] = work["J"][own.row] @ a + work["c"][own.row]
+            a[own.k] = _row_times(work, own.row, a) + work["c"][own.row]
+
+
+def _row_times(work, row: int, x: np.ndarray):
+    """A row of J times x."""
+    J = work.matrix("J")
+    return J.row_times(row, x) if isinstance(J, Rows) else J[row] @ x
 
 
 def refuse_other_bodies(source: System, target: System) -> None:

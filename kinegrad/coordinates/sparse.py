@@ -183,6 +183,12 @@ class Rows:
             np.maximum.at(largest, places, self.values)
         return out
 
+    def row_times(self, k: int, x: np.ndarray):
+        """Row k times x."""
+        columns, begin = self.fronts.wide
+        part = slice(begin[k], begin[k + 1])
+        return self.values[part] @ x[columns[part]]
+
     def copy(self) -> Rows:
         return Rows(self.fronts, self.values.copy(), self.count)
 

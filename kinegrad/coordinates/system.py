@@ -33,6 +33,11 @@ FIXED_OF_FRONTS = (
     "front_w", "front_x", "front_job",
 )  # fmt: skip
 MOST_APART = 10**6  # rows × coordinates among which independent rows are chosen, where matrices are not dense
+REMEDY = {
+    DENSE: "take the solver 'fronts' and reference-point or natural coordinates, of which few meet, or fewer parameters",
+    FRONTS: "make the model smaller, or differentiate by fewer parameters",
+}
+MEETING = 100  # bytes for each pair of coordinates that meet, while a pattern is made
 MOST_KNOWN = 16  # patterns of directions whose tables are remembered
 
 
@@ -179,8 +184,13 @@ class System:
             none = np.zeros((0, len(self._s)))
             plain = self.with_solver(DENSE)  # arrays of a set may have the size of a pattern, which is not known yet
             tables = self.set.arrays(plain, none, np.zeros(len(self._s), bool), "f8", False)
-            rows = self.m + len(self.freedoms)
-            self.tables["structure"] = structure_of(self.n, rows, tables, self.set.coupled(self))
+            rows, coupled = self.m + len(self.freedoms), [list(group) for group in self.set.coupled(self)]
+            require(
+                MEETING * sum(float(len(group)) ** 2 for group in coupled),
+                f"Finding which of {self.n} coordinates meet",
+                "take the solver 'dense', the formulation 'recursive', or reference-point coordinates",
+            )
+            self.tables["structure"] = structure_of(self.n, rows, tables, coupled)
         return self.tables["structure"]
 
     @cached_property
@@ -397,7 +407,7 @@ class Workspace:
                 np.dtype(kind).itemsize * float(np.prod(shape, dtype=float)) for shape, kind in blank.values()
             )
             what = f"Setting up the equations of {self.system.n} coordinates and {self.system.m} constraint rows"
-            require(size, what, "make the model smaller, or differentiate by fewer parameters")
+            require(size, what, REMEDY[self.system.solver])
             tables = self.system.set.arrays(self.system, ds, wanted, number, every_marker) | self.system.patterns
             known[key] = Pattern(Slab(self.system.set.layout, tables, blank))
         return known[key]

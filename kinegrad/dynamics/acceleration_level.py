@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.coordinates.sparse import Rows
 from kinegrad.dynamics.formulation import Formulation
 from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.prepared import Prepared
@@ -12,6 +13,8 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.arguments import Explicit, Steps
 from kinegrad.kernels.formulations.runge_kutta import NONE
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION
+from kinegrad.kinematics.constrained import squares_of
+from kinegrad.kinematics.freedoms import first_rows
 from kinegrad.kinematics.singular import NULL, inertia_scale
 from kinegrad.kinematics.start import row_sizes
 
@@ -148,11 +151,14 @@ def no_length(times: np.ndarray, psi: np.ndarray) -> Steps:
 
 def rank_of_rows(work) -> tuple[int, dict[str, np.ndarray]]:
     """The rank of the constraint rows at the start that the workspace holds, and scales of rows and coordinates (IDX-7)."""
-    J, columns = work["J"][: work.system.m].real, inertia_scale(work)
-    size = np.linalg.norm(J * columns, axis=1)
+    J, columns = first_rows(work, "J", work.system.m).real, inertia_scale(work)
+    size = np.sqrt(squares_of(J) @ columns**2) if isinstance(J, Rows) else np.linalg.norm(J * columns, axis=1)
     largest = size.max(initial=0.0) or 1.0
     rows = 1.0 / np.where(size > NULL * largest, size, largest)
     scales = {"row_scale": rows, "scale": columns, "reach": 1.0 / row_sizes(work.system, work, len(J))}
+    if isinstance(J, Rows):
+        finite = np.isfinite(J.values).all()
+        return int(J.fronts.independent(J.scaled(rows, columns), INDEPENDENT).sum()) if finite else len(J), scales
     scaled = rows[:, None] * J * columns
     if not scaled.size or not np.isfinite(scaled).all():
         return len(J), scales

@@ -138,10 +138,9 @@ def part_left(work, compliance: float) -> float:
 
     In coordinates weighted by inertia that is ε/(σ² + ε), σ the least singular value of the rows at the start.
     """
-    rows = work["J"][: work.system.m].real
-    if not rows.size or work.system.n > MANY:
+    if not work.system.m or work.system.n > MANY:
         return 0.0
-    rows = rows * inertia_scale(work)
+    rows = work["J"][: work.system.m].real * inertia_scale(work)
     if not np.isfinite(rows).all():
         return 0.0
     values = np.linalg.svd(rows, compute_uv=False)

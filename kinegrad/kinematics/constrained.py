@@ -76,29 +76,31 @@ def row_weights(T, J, eps, ease, alike=None):
     return np.where(moved <= DROWNS * eps, 1.0 / eps, D) if eps > 0.0 else D
 
 
-def solve_constrained(T, J, eps, R1, R2, alike=None, ease=None):
+def solve_constrained(T, J, eps, R1, R2, alike=None, weights=None):
     """Status, X, Y with [T Jᵀ; J -ε] [X; Y] = [R1; R2] for any number of columns; redundant rows do no harm (LIN-3).
 
-    `ease` of the rows is computed where it is not given.  Where a matrix is singular, X is the number of a coordinate, or -1.
+    `weights` of the rows are those of (LIN-6) where none are given.  Where a matrix is singular, X is the number of a
+    coordinate, or -1.
     """
     X, Y = np.zeros_like(R1), np.zeros_like(R2)
     if not all(np.isfinite(A).all() for A in _entries(T, J)):
         return NOT_FINITE, X, Y
-    if not len(J):
-        D = np.zeros((0, 1))
-    else:
-        D = row_weights(T, J, eps, row_ease(T, J, alike) if ease is None else ease, alike)[:, None]
+    if weights is None:
+        weights = row_weights(T, J, eps, row_ease(T, J, alike), alike) if len(J) else np.zeros(0)
+    D = weights[:, None]
     solved, where = _solver(T, J, D)
     if solved is None:
         return SINGULAR, where, Y
-    inertia, last = np.abs(T.diagonal())[:, None], None
+    inertia, last, first = np.abs(T.diagonal())[:, None], None, 0.0
     for k in range(MOST_ROUNDS):
         z = R2 - J @ X + eps * Y
         W = solved(R1 - T @ X + J.T @ (D * z - Y))
         X += W
         Y += D * (J @ W - z)
         e, size = (np.sqrt((inertia * np.abs(A) ** 2).sum(axis=0)) for A in (W, X))
-        if k + 1 >= FEWEST and ((e**2 <= ENOUGH * last * size) | (e <= 1e-15 * size)).all():
+        if k == 0:
+            first = e  # where Y alone is asked for, X ends at zero
+        if k + 1 >= FEWEST and ((e**2 <= ENOUGH * last * size) | (e <= 1e-15 * np.maximum(size, first))).all():
             break
         last = e
     return OK, X, Y

@@ -7,12 +7,13 @@ import numpy as np
 from kinegrad.coordinates.sparse import Rows
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.status import OK
-from kinegrad.kinematics.constrained import solve_constrained
+from kinegrad.kinematics.constrained import row_weights, solve_constrained
 from kinegrad.kinematics.decoupled import MANY, solved_by_blocks
 
 RANK_TOLERANCE = 1e-9
 UNLIKE = 1e3  # sizes of rows, or of columns, this far apart are made alike before a rank is counted
 NO_SIZE = 1e-13  # part of the largest entry that is rounding
+STRONGER = 1e3  # than the weights of rows beside inertias: without any, what rows hardly see is to be found too
 TOO_LARGE = (
     "The constraints have derivatives that are infinite or not numbers; look for lengths, positions or velocities that are too "
     "large or too small, and for expressions outside their domain."
@@ -68,7 +69,8 @@ def _by_fronts(A: Rows, of_columns, of_rows) -> tuple[np.ndarray, np.ndarray]:
     _, columns = scales(A)
     number = A.values.dtype
     T = A.fronts.diagonal((np.ones(A.shape[1]) if columns is None else columns**-2.0).astype(number))
-    status, x, y = solve_constrained(T, A, 0.0, *right, ease=np.ones(len(A)))
+    weights = STRONGER * row_weights(T, A, 0.0, np.ones(len(A)))
+    status, x, y = solve_constrained(T, A, 0.0, *right, weights=weights)
     if status != OK:
         raise AssemblyError(TOO_LARGE)
     return (x[:, 0], y[:, 0]) if one else (x, y)

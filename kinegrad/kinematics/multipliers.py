@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.coordinates.system import System
+from kinegrad.coordinates.sparse import Rows
+from kinegrad.coordinates.system import FRONTS, System
+from kinegrad.kernels.constrained import STRENGTH
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
+from kinegrad.kinematics.constrained import solve_constrained, squares_of
+from kinegrad.kinematics.freedoms import first_rows
 
 REDUNDANT = 1e-7  # singular values, of the largest, of unit rows below which a direction has no force of its own
-AT_ONCE = 4096
+AT_ONCE = 10**7  # numbers in the rows of as many states
 
 
 def least_norm(system: System, s: np.ndarray, t: np.ndarray, q: np.ndarray, lam: np.ndarray) -> np.ndarray:
@@ -16,6 +20,8 @@ def least_norm(system: System, s: np.ndarray, t: np.ndarray, q: np.ndarray, lam:
     if not lam.size or not np.isfinite(lam).all():
         return lam
     work = system.workspace(s=s)
+    if system.solver == FRONTS:
+        return _by_fronts(system, work, t, q, lam)
     rows = _rows(system, work, t[0], q[0])
     size = np.linalg.norm(rows, axis=1)
     unit = rows[size > 0.0] / size[size > 0.0][:, None]
@@ -23,16 +29,34 @@ def least_norm(system: System, s: np.ndarray, t: np.ndarray, q: np.ndarray, lam:
     if len(unit) == system.m <= system.n and values[-1] > REDUNDANT * values[0]:
         return lam
     out = np.empty_like(lam)
-    for first in range(0, len(t), AT_ONCE):
-        part = slice(first, first + AT_ONCE)
+    count = max(1, AT_ONCE // rows.size)
+    for first in range(0, len(t), count):
+        part = slice(first, first + count)
         J = np.array([_rows(system, work, *state) for state in zip(t[part], q[part], strict=True)])
         forces = np.einsum("kmn,km->kn", J, lam[part])
         out[part] = np.einsum("kmn,kn->km", np.linalg.pinv(J.transpose(0, 2, 1), rcond=REDUNDANT), forces)
     return out
 
 
-def _rows(system: System, work, t: float, q: np.ndarray) -> np.ndarray:
+def _rows(system: System, work, t: float, q: np.ndarray) -> np.ndarray | Rows:
     work["q"][:], work["par"][TIME] = q, t
     work["flag"][FREEDOMS] = 0
     work.call(POSITION)
-    return work["J"][: system.m].real.copy()
+    return first_rows(work, "J", system.m).real.copy()
+
+
+def _by_fronts(system: System, work, t: np.ndarray, q: np.ndarray, lam: np.ndarray) -> np.ndarray:
+    """The same without matrices of all rows: rounds with equal weights of all rows end at multipliers of least norm (LIN-3)."""
+    out = np.empty_like(lam)
+    unit = work.fronts.diagonal(np.ones(system.n))
+    for k, (time, position) in enumerate(zip(t, q, strict=True)):
+        J = _rows(system, work, time, position)
+        size = squares_of(J).sum(axis=1)
+        if k == 0:
+            long = np.sqrt(np.where(size > 0.0, size, 1.0))
+            if work.fronts.independent(J.scaled(1.0 / long, np.ones(system.n)), REDUNDANT).all():
+                return lam
+        right = (J.T @ lam[k])[:, None], np.zeros((len(J), 1))
+        weights = np.full(len(J), STRENGTH / max(size.max(initial=0.0), 1e-300))
+        out[k] = solve_constrained(unit, J, 0.0, *right, weights=weights)[2][:, 0]
+    return out

@@ -30,7 +30,7 @@ def inertia_scale(work: Workspace) -> np.ndarray:
 
     Four Euler parameters have their mean inertia: what each of them moves changes with the orientation, down to nothing.
     """
-    inertia = shared(work["M"], work.system.alike)
+    inertia = shared(work.matrix("M"), work.system.alike)
     heaviest = max(inertia.max(initial=0.0), 1e-300)
     return np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
 

@@ -9,7 +9,7 @@ import numpy as np
 from kinegrad.coordinates.system import DENSE, System, Workspace
 from kinegrad.dynamics.given_states import GivenStates
 from kinegrad.dynamics.scheme import Scheme
-from kinegrad.errors import AssemblyError
+from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.interrupts import Interrupts
 from kinegrad.jumps import jump_times
 from kinegrad.kernels.formulations.arguments import Objectives
@@ -24,6 +24,7 @@ from kinegrad.simulate import Loop, given_time, steps_of
 from kinegrad.statics.drivers import check_drivers, refuse_too_many
 from kinegrad.statics.lock_up import passed, reason
 
+MOST = 300  # coordinates
 KEPT, PASSED = 40, 4  # numbers beside the row of a state that is kept, and beside the objectives of each step
 MOST_EVENTS = 200  # singular positions that are told
 
@@ -65,6 +66,12 @@ def drive(
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is not None or system.model.simulation.output_step is not None:
         output_step = given_time(system, "output_step", output_step)
+    if system.n > MOST:
+        raise KinegradError(
+            f"A motion by drivers factors full matrices, of {system.n} coordinates here; it takes up to {MOST}. Simulate the "
+            "model with the formulation 'ali3p', whose solver 'fronts' takes as many as there are, or use joint coordinates, "
+            "of which there are fewer."
+        )
     ts, hs, stride = steps_of(jump_times(system, t_end, step), t_end, step, output_step)
     _require_memory(system, len(hs), stride)
     work = system.with_solver(DENSE).workspace(s=s)  # its kernels take full matrices
