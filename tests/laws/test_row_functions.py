@@ -14,12 +14,19 @@ from kinegrad.kernels.jit import JIT
 
 STEPS = 60 if JIT else 6
 SCHEMES = [("ali3p", "newmark"), ("index1", "rk4"), ("recursive", "rk4")]
+TO_ROUNDING = {"ali3p": kg.ALI3P(tolerance=1e-14)}  # else a step may end an iteration earlier in one of two runs
+
+
+def run(model, scheme, steps):
+    formulation, integrator = scheme
+    formulation = TO_ROUNDING.get(formulation, formulation)
+    return kg.simulate(kg.lower(model), formulation, integrator, t_end=steps * 5e-3, step=5e-3)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids="-".join)
 @pytest.mark.parametrize(("make", "function"), [(bead, wire), (sleigh, edge)], ids=["position", "velocity"])
 def test_same_digits_as_an_expression(make, function, scheme):
-    expected, found = (kg.simulate(kg.lower(make(f)), *scheme, t_end=STEPS * 5e-3, step=5e-3) for f in (None, function))
+    expected, found = (run(make(f), scheme, STEPS) for f in (None, function))
     np.testing.assert_allclose(found.q, expected.q, rtol=0, atol=1e-14)
     np.testing.assert_allclose(found.lam, expected.lam, rtol=1e-12, atol=1e-12)
     for method in ("direct", "adjoint"):
@@ -30,7 +37,7 @@ def test_same_digits_as_an_expression(make, function, scheme):
 @pytest.mark.parametrize("scheme", SCHEMES, ids="-".join)
 @pytest.mark.parametrize(("make", "made"), [(bead, called_bead), (sleigh, called_sleigh)], ids=["position", "velocity"])
 def test_given_derivatives(make, made, scheme):
-    expected, found = (kg.simulate(kg.lower(f()), *scheme, t_end=8 * 5e-3, step=5e-3) for f in (make, made))
+    expected, found = (run(f(), scheme, 8) for f in (make, made))
     np.testing.assert_allclose(found.q, expected.q, rtol=0, atol=1e-14)
     np.testing.assert_allclose(found.lam, expected.lam, rtol=1e-12, atol=1e-12)
     for method in ("direct", "adjoint"):
