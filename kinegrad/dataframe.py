@@ -7,20 +7,17 @@ from kinegrad.errors import KinegradError
 RATES = (("", ""), (".velocity", "/s"), (".acceleration", "/s2"))
 
 
-def to_dataframe(motion, names=()):
+def to_dataframe(motion, names=(), signals=None):
     """The DataFrame that `Motion.to_dataframe` describes."""
     pandas = import_pandas()
     system = motion.system
-    known = [*system.coordinates, *system.markers]
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        from difflib import get_close_matches
-
-        near = get_close_matches(unknown[0], known, 3) or known[:12]
-        raise KinegradError(
-            f"{unknown[0]!r} is no coordinate and no marker of the motion; choose from names such as {', '.join(near)}."
-        )
+    known = {*system.coordinates, *system.markers}
+    wanted = [*(name for name in names if name not in known), *(signals or ())]
+    seen = motion.signals(*wanted) if wanted else {}
+    names = [name for name in names if name in known]
     columns, units = {}, {}
+    if not names and seen:
+        return _frame(pandas, motion, dict(seen), seen.units)
 
     def add(name: str, values, unit: str) -> None:
         columns[name], units[name] = values, unit
@@ -42,9 +39,15 @@ def to_dataframe(motion, names=()):
     add("work", energies.work, "J")
     for k, (level, unit) in enumerate((("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s2"))):
         add(f"violation_{level}", motion.constraint_violation[:, k], unit)
+    for name, values in seen.items():
+        add(name, values, seen.units[name])
+    return _frame(pandas, motion, columns, units)
+
+
+def _frame(pandas, motion, columns: dict, units: dict[str, str]):
     frame = pandas.DataFrame(columns, index=pandas.Index(motion.t, name="time"))
     frame.attrs["units"] = {"time": "s", **units}
-    frame.attrs["title"] = system.model.title
+    frame.attrs["title"] = motion.system.model.title
     return frame
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +20,10 @@ from kinegrad.memory import require
 from kinegrad.quiet import without_warnings
 from kinegrad.recipes import sealed
 from kinegrad.starts import Assembled, Start, State
+
+if TYPE_CHECKING:
+    from kinegrad.model.signals import Catalogue
+    from kinegrad.signals.histories import Histories
 
 BLOCK = 4096  # states that are looked at together
 
@@ -54,53 +60,6 @@ class Energies:
         """max |E - E0 - work|."""
         total = self.kinetic + self.potential
         return float(np.abs(total - total[0] - self.work).max())
-
-
-class EvenSteps:
-    """Sizes of steps that are all alike but the last: an array that takes no memory; slices of it are arrays."""
-
-    def __init__(self, step: float, count: int, rest: float = 0.0):
-        self.step, self.rest = step, rest
-        self.count = count + (rest > 0.0)
-
-    @classmethod
-    def that_meet(cls, t_end: float, step: float) -> EvenSteps:
-        """Steps from 0 to t_end, the last one shortened."""
-        whole = int(np.floor(t_end / step * (1.0 + 1e-12)))
-        rest = t_end - whole * step
-        return cls(step, whole, rest if rest > 1e-9 * step else 0.0)
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, key):
-        k = range(self.count)[key]
-        return self._at(np.arange(k.start, k.stop, k.step)) if isinstance(k, range) else float(self._at(k))
-
-    def _at(self, k):
-        return np.where((k == self.count - 1) & (self.rest > 0.0), self.rest, self.step)
-
-    def __array__(self, dtype=None, copy=None):
-        return self[:].astype(dtype or float)
-
-    def until(self, count: int) -> EvenSteps:
-        """The first `count` of them."""
-        return self if count == self.count else EvenSteps(self.step, count)
-
-
-class EvenTimes(EvenSteps):
-    """The times between such steps, from 0 to the end."""
-
-    def __init__(self, step: float, steps: int, end: float):
-        super().__init__(step, steps + 1)
-        self.end = end
-
-    def _at(self, k):
-        return np.where(k == self.count - 1, self.end, k * self.step)
-
-    def until(self, count: int) -> EvenTimes:
-        """Those of the first `count` steps."""
-        return self if count + 1 == self.count else EvenTimes(self.step, count, count * self.step)
 
 
 @dataclass
@@ -305,6 +264,37 @@ class Motion:
         """The same at the last state only."""
         return self._reactions_of(slice(-1, None))
 
+    # --- signals ---
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """All signals of the model by name, each with unit, owner and meaning."""
+        return self.system.model.signals
+
+    @property
+    def signal_names(self) -> tuple[str, ...]:
+        """Names of all signals."""
+        return tuple(self.catalogue)
+
+    def signals(self, *names: str, rows=None) -> Histories:
+        """Histories of signals, a mapping from names to (k,) arrays; vectors are taken by component.
+
+        Parameters
+        ----------
+        names : str
+            As the catalogue lists them; all by default.
+        rows : array of int, optional
+            Numbers of the states to take; all of them by default.
+        """
+        from kinegrad.signals.histories import chosen, histories
+
+        return histories(self, chosen(self.catalogue, names or ("all",)), rows)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The history of a signal, (k,), or (k, 3) of a vector."""
+        found = self.signals(name).values
+        return found[:, 0] if found.shape[1] == 1 else found
+
     # --- what is done with it ---
 
     def state(self, t: float | None = None) -> State:
@@ -354,19 +344,30 @@ class Motion:
         system = lower(self.system.model, self.system.kind if kind is None else kind, **options)
         return converted(self, system.with_parameters(self.system.rho))
 
-    def save(self, path: str | Path, *, reactions: bool = False) -> Path:
-        """Where the motion was written, on request with reactions: HDF5 in netCDF-4 layout, for `kinegrad.load` and xarray."""
+    def save(self, path: str | Path, *, reactions: bool = False, signals: str | Sequence[str] = ()) -> Path:
+        """Where the motion was written: HDF5 in netCDF-4 layout, for `kinegrad.load` and xarray.
+
+        Parameters
+        ----------
+        reactions : bool
+            Whether reactions go with it.
+        signals : str or sequence of str
+            Signals that go with it, each a variable of its own with its unit; "all", or names.
+        """
         from kinegrad.results import save
 
-        return save(self, path, reactions)
+        return save(self, path, reactions, [signals] if isinstance(signals, str) else signals)
 
-    def to_dataframe(self, *names: str):
+    def to_dataframe(self, *names: str, signals: str | Sequence[str] | None = None):
         """A pandas DataFrame: a row for each state kept, indexed by time, with a column for each quantity.
 
         Parameters
         ----------
         names : str
-            Markers (``body.marker``) and coordinates (``joint.angle``) to take; by default all coordinates and markers.
+            Markers (``body.marker``), coordinates (``joint.angle``) and signals to take; by default all coordinates and
+            markers.
+        signals : str or sequence of str, optional
+            Signals by name, or "all": without other names the table has these alone.
 
         Returns
         -------
@@ -377,7 +378,7 @@ class Motion:
         """
         from kinegrad.dataframe import to_dataframe
 
-        return to_dataframe(self, names)
+        return to_dataframe(self, names, [signals] if isinstance(signals, str) else signals)
 
     def _repr_html_(self) -> str:
         """A summary for notebooks, with a picture."""
@@ -385,21 +386,26 @@ class Motion:
 
         return motion_html(self)
 
-    def plot(self, *names: str, path: str | Path | None = None):
-        """A matplotlib figure of markers, coordinates, energies, constraint violations and reactions.
+    def plot(self, *names: str, x: str | None = None, beside=(), path: str | Path | None = None):
+        """A matplotlib figure of signals, or of markers, energies, constraint violations and reactions.
 
         Parameters
         ----------
         names : str
-            Markers (``body.marker``), coordinates (``joint.angle``), ``energy``, ``constraints``, ``reactions`` (their
-            magnitudes) or joints (components of their reactions); by default the markers that move, the energies and
-            the constraint violation.
+            Signals, as in ``"strut.force, brace.force; hinge.angle"``: a comma puts them on the same axes, one unit an axis, a
+            semicolon begins new ones.  Or markers (``body.marker``), ``energy``, ``constraints``, ``reactions`` (their
+            magnitudes) and joints (components of their reactions).  By default a marker of each body that moves in its
+            own way, the energies, the constraint violation, and forces of drivers where these move it.
+        x : str, optional
+            The signal along the other axis, in place of the time.
+        beside : sequence of Motion, or mapping of labels to them, optional
+            Motions whose signals are drawn on the same axes.
         path : str, optional
             Also write the figure there (png, pdf or svg).
         """
         from kinegrad.plots import plot
 
-        return plot(self, names, path)
+        return plot(self, names, path, x, beside)
 
     def to_html(self, path: str | Path, *, gradient=None, frames: int = 600, folder: str | Path | None = None) -> Path:
         """Where the animated page of the motion was written: one file that works offline.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,26 +21,23 @@ from kinegrad.files import check_writable, complete, reason
 from kinegrad.hdf5_probe import comes_to_an_end
 from kinegrad.hdf5_writing import Layout, new_file
 from kinegrad.motion import Motion
-from kinegrad.results_reading import DRIVERS, FORMAT, fingerprint, read
+from kinegrad.results_reading import DRIVERS, FORMAT, GIVEN, fingerprint, read
+from kinegrad.signals.histories import Histories, chosen
 from kinegrad.starts import FromState
 
 # --- saving ---
 
 
-def save(motion: Motion, path: str | Path, reactions: bool = False) -> Path:
+def save(motion: Motion, path: str | Path, reactions: bool = False, signals: Sequence[str] = ()) -> Path:
     """Where `motion` was written; a file that was there is replaced, and only by a complete one."""
-    if motion.formulation is None and not motion.is_driven:
-        raise KinegradError(
-            "A motion that was given by arrays is not saved, nor one that was converted; save the one it came from, or "
-            "simulate the model."
-        )
+    names = chosen(motion.catalogue, signals)
     path = check_writable(path)
     with complete(path) as part:
-        _write(motion, part, reactions)
+        _write(motion, part, reactions, names)
     return path
 
 
-def _write(motion: Motion, path: Path, reactions: bool) -> None:
+def _write(motion: Motion, path: Path, reactions: bool, signals: Sequence[str]) -> None:
     """The file with its checksum."""
     with new_file(path) as layout:
         _write_dimensions(layout, motion)
@@ -47,6 +45,8 @@ def _write(motion: Motion, path: Path, reactions: bool) -> None:
         _write_values(layout, motion)
         if reactions:
             _write_reactions(layout, motion.reactions())
+        if signals:
+            _write_signals(layout, motion.signals(*signals))
         layout.text("model", motion.system.model.to_yaml(), "the model file")
         layout.file.attrs.update(_attributes(motion))
     checksum.append(path)
@@ -148,6 +148,12 @@ def _attributes(motion: Motion) -> dict:
 
 def _choices(motion: Motion) -> dict:
     """How the motion was made; for one by drivers what it found on its way stands there."""
+    if motion.formulation is None and not motion.is_driven:
+        found = {"type": GIVEN, "converted": bool(getattr(motion.scheme, "without_multipliers", ""))}
+        return {
+            "formulation": json.dumps(found | {"turns": motion.extra.get("turns", {})}),
+            "integrator": json.dumps({"type": GIVEN}),
+        }
     if motion.is_driven:
         return {
             "formulation": json.dumps({"type": DRIVERS, **motion.extra}),
@@ -155,6 +161,13 @@ def _choices(motion: Motion) -> dict:
         }
     chosen = {"formulation": motion.formulation, "integrator": motion.integrator}
     return {name: json.dumps(choice.to_plain()) for name, choice in chosen.items()}
+
+
+def _write_signals(layout: Layout, signals: Histories) -> None:
+    """A variable for each, by its name; time and what every file has are there already."""
+    for name, signal in signals.signals.items():
+        if name not in layout.file and name != "t":
+            layout.variable(name, ("time",), signals[name], signal.unit, signal.meaning)
 
 
 def _write_reactions(layout: Layout, reactions) -> None:

@@ -10,14 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from kinegrad.errors import KinegradError
+from kinegrad.even_times import EvenSteps, EvenTimes
 from kinegrad.files import reason
 from kinegrad.kernels.status import WORDS
-from kinegrad.motion import EvenSteps, EvenTimes, Motion
+from kinegrad.motion import Motion
 from kinegrad.starts import STARTS, Assembled, FromState, Start
 
 FORMAT = 5  # that is written
 READ = (2, 3, 4, 5)  # formats that are read; 2 had no checksum, those before 5 no start
 DRIVERS = "drivers"  # in the place of a formulation and an integrator
+GIVEN = "given"  # the same, of states that were given, or came from another system
 MOST_PACKED = 1100  # times that compression makes numbers smaller, at most
 MOST_WORDS = 300  # characters of a reason
 MOST_TEXT = 1 << 20  # characters of an attribute
@@ -71,7 +73,9 @@ class _Reader:
         file = self.file
         system = self.system()
         scheme, formulation, integrator, extra = self.made_by(system)
-        step, t_end, cpu_s = _positive(file, "step"), _positive(file, "t_end"), _number(file, "cpu_s")
+        is_given = formulation is None and "singular" not in extra
+        time = _number if is_given else _positive  # one state has no step
+        step, t_end, cpu_s = time(file, "step"), time(file, "t_end"), _number(file, "cpu_s")
         stride, steps, status = _whole(file, "stride", 1), _whole(file, "steps", 0), _whole(file, "status", 0)
         if status not in WORDS:
             raise ValueError(f"'status' is {status}, which has no meaning")
@@ -88,13 +92,15 @@ class _Reader:
                 raise ValueError(f"{states} states and {steps} steps do not suit {len(whole)} steps of {step:g} s")
             hs, ts = whole.until(steps), EvenTimes(step, len(whole), t_end).until(steps)
             entries = states - 1
-        objectives = self.array("objective_value", len(system.objectives)).tolist()
+        known = system.objectives if "objective_value" in file or not is_given else {}
+        objectives = self.array("objective_value", len(known)).tolist()
+        summed = stride > 1 or bool(getattr(scheme, "without_multipliers", ""))
         return Motion(
             system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=t, ts=ts, hs=hs, stride=stride,
             traj=self.array("state_value", states, scheme.row_size), iterations=self.whole("iterations", entries),
-            flags=self.whole("flags", entries), objectives=dict(zip(system.objectives, objectives, strict=True)),
+            flags=self.whole("flags", entries), objectives=dict(zip(known, objectives, strict=True)),
             cpu_s=cpu_s, status=status, s=self.finite("slot_value", len(system.slots)), step=step, t_end=t_end,
-            work=self.array("work", states) if stride > 1 else None, start=self.start(len(system.freedoms)),
+            work=self.array("work", states) if summed else None, start=self.start(len(system.freedoms)),
             extra=extra,
         )  # fmt: skip
 
@@ -143,6 +149,10 @@ class _Reader:
         plain = _json(self.file, "formulation", dict)
         if plain.get("type") == DRIVERS:
             return GivenStates(system), None, None, _found(plain)
+        if plain.get("type") == GIVEN:
+            from kinegrad.given import ConvertedStates
+
+            return (ConvertedStates if plain.get("converted") else GivenStates)(system), None, None, _turns(plain)
         formulation, integrator = self.choices()
         return scheme_for(system, formulation, integrator), formulation, integrator, {}
 
@@ -230,6 +240,14 @@ def _found(plain: dict) -> dict:
         if not (isinstance(place, dict) and {name: type(value) for name, value in place.items()} == kinds):
             raise ValueError("a singular position is not told as it should be")
     return counts | {"singular": places}
+
+
+def _turns(plain: dict) -> dict:
+    """What a motion that was converted knew of angles at its start."""
+    turns = plain.get("turns")
+    if not (isinstance(turns, dict) and all(isinstance(x, float) and math.isfinite(x) for x in turns.values())):
+        raise ValueError("what is told of turns is not complete")
+    return {"turns": turns} if turns else {}
 
 
 # --- attributes ---

@@ -15,6 +15,7 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.run import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for, solved
 from kinegrad.errors import AccuracyWarning, IterationWarning, KinegradError, SimulationError
+from kinegrad.even_times import EvenSteps, EvenTimes
 from kinegrad.expressions.syntax import Expression
 from kinegrad.interrupts import Interrupts
 from kinegrad.jumps import grid_through, jump_times, stops_at
@@ -36,7 +37,7 @@ from kinegrad.kinematics.culprits import culprit, failure, left_table
 from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinks import tell_of_kinks
 from kinegrad.memory import require
-from kinegrad.motion import EvenSteps, EvenTimes, Motion, Power, has_power
+from kinegrad.motion import Motion, Power, has_power
 from kinegrad.quiet import without_warnings
 from kinegrad.starts import Start, start_of
 

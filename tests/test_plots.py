@@ -56,10 +56,66 @@ def test_default_figure_has_four_panels_with_units(motion, tmp_path):
 def test_named_panels(motion, tmp_path):
     figure = motion.plot("two.angle", "one.angle", path=tmp_path / "m.pdf")
     (axes,) = figure.axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["two.angle [rad]", "one.angle [rad]"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["two.angle", "one.angle"]
+    assert axes.get_ylabel() == "angle [rad]"
     np.testing.assert_array_equal(axes.get_lines()[1].get_ydata(), motion.q[:, 0])
     assert len(motion.plot("b.Q", "energy").axes) == 3
     assert len(motion.plot("constraints").axes) == 1
+
+
+def test_signals_on_axes_of_one_unit(motion):
+    """A comma keeps them together, a semicolon and another unit do not."""
+    together, apart, speed = motion.plot("one.angle, two.angle; b.Q.x, b.Q.x.velocity").axes
+    assert len(together.get_lines()) == 2 and together.get_ylabel() == "angle [rad]"
+    assert apart.get_ylabel() == "b.Q.x [m]" and speed.get_ylabel() == "b.Q.x.velocity [m/s]"
+    np.testing.assert_array_equal(speed.get_lines()[0].get_ydata(), motion["b.Q.x.velocity"])
+
+
+def test_phase_plots_and_motions_beside_each_other(motion):
+    other = kg.simulate(kg.joint(motion.system.model), t_end=0.1)
+    (axes,) = motion.plot("one.angle.velocity", x="one.angle", beside=[other]).axes
+    first, second = axes.get_lines()
+    np.testing.assert_array_equal(first.get_xdata(), motion["one.angle"])
+    np.testing.assert_array_equal(second.get_ydata(), other["one.angle.velocity"])
+    assert axes.get_xlabel() == "one.angle [rad]"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["motion 1", "motion 2"]
+    labels = motion.plot("one.angle", beside={"slow": other}).axes[0].get_legend().get_texts()
+    assert [text.get_text() for text in labels] == ["this motion", "slow"]
+    with pytest.raises(kg.KinegradError, match="x and beside go with signals, and 'energy' is named"):
+        motion.plot("energy", x="t")
+
+
+CHASSIS = """
+kinegrad: 1
+ground: {markers: {O: [0, 0, 0]}}
+bodies:
+  car: {mass: 1, inertia: [1, 1, 1], markers: {o: [0, 0, 0], a: [1, 0, 0], b: [2, 0, 0], c: [0, 1, 0], d: [0, 2, 0]}}
+  load: {mass: 1, inertia: [1, 1, 1], markers: {o: [0, 0, 0], e: [0, 1, 0]}}
+  arm: {mass: 1, com: [0, -1, 0], inertia: [1, 1, 1], markers: {o: [0, 0, 0], tip: [0, -1, 0]}}
+joints:
+  rail: {type: prismatic, between: [ground.O, car.o], axis: [1, 0, 0]}
+  weld: {type: fixed, between: [car.a, load.o]}
+  hinge: {type: revolute, between: [car.b, arm.o], axis: [0, 0, 1]}
+degrees_of_freedom: {rail.distance: {position: 0, velocity: 1}, hinge.angle: {position: 0.5}}
+forces: {gravity: {type: gravity, acceleration: [0, -9.81, 0]}}
+"""
+
+
+def test_what_moves_differently():
+    """One point of a chassis, none of what goes along with it, and the tip of the arm."""
+    motion = kg.simulate(kg.joint(kg.Model.from_yaml_text(CHASSIS)), t_end=0.5, step=0.01)
+    assert moving_markers(motion) == ["car.o", "arm.tip"]
+
+
+def test_driver_forces_are_drawn():
+    text = CHASSIS.replace(
+        "degrees_of_freedom: {rail.distance: {position: 0, velocity: 1}, hinge.angle: {position: 0.5}}",
+        "drivers: {push: {measure: rail.distance, value: t**2}, swing: {measure: hinge.angle, value: sin(t)}}",
+    )
+    motion = kg.drive(kg.joint(kg.Model.from_yaml_text(text)), t_end=0.5, step=0.01)
+    force, torque = motion.plot().axes[-2:]
+    assert force.get_ylabel() == "push.force [N]" and torque.get_ylabel() == "swing.force [N m]"
+    np.testing.assert_array_equal(force.get_lines()[0].get_ydata(), motion.reactions().forces["push"])
 
 
 def test_motion_in_space_is_drawn_in_space():
@@ -134,7 +190,8 @@ def test_gradient_has_bars_and_its_course_in_time(motion, tmp_path):
     np.testing.assert_allclose(widths, at * gradient.matrix[0] / value, rtol=1e-14)
     assert [label.get_text() for label in bars.get_yticklabels()] == ["m", "c", "none (is 0)"]
     assert bars.get_xlabel() == "relative sensitivity [% per %]" and bars.get_title().startswith("travel = ")
-    np.testing.assert_array_equal(course.get_lines()[1].get_ydata(), gradient.history[:, 0, 1])
+    np.testing.assert_allclose(course.get_lines()[1].get_ydata(), 0.5 * gradient.history[:, 0, 1] / value, rtol=1e-14)
+    assert course.get_ylabel() == "relative sensitivity [% per %]"
     assert course.get_xlabel() == "time [s]" and not nothing.axison and last.get_title().startswith("last = ")
 
 

@@ -19,8 +19,8 @@ from kinegrad.cli.streams import keep_numbers
 
 #: Each is a module of this package with a function of the same name.
 COMMANDS = (
-    "demo", "check", "assemble", "kinematics", "run", "inverse", "equilibrium", "gradient", "compare", "optimize", "view",
-    "bench", "schema", "precompile",
+    "demo", "check", "signals", "assemble", "kinematics", "run", "inverse", "equilibrium", "gradient", "compare", "optimize",
+    "view", "bench", "schema", "precompile",
 )  # fmt: skip
 
 app = typer.Typer(

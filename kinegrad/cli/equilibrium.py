@@ -36,9 +36,11 @@ def equilibrium(
     coordinates: o.Coordinates = None,
     body_point: o.BodyPoint = None,
     cut: o.Cut = [],  # noqa: B006
+    signals: o.Signals = None,
     json: o.Json = False,
 ) -> Report:
     """Find a position where all forces balance, its stability and its reactions."""
+    from kinegrad.cli import signals as of_signals
     from kinegrad.cli.gradient import _by_name, _names, add_check
     from kinegrad.cli.rest import markers_data
     from kinegrad.cli.run import reactions_data
@@ -49,6 +51,7 @@ def equilibrium(
     if method not in METHODS and method not in ALSO:
         raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(NAMES.values())}.")
     description = o.load_model(model, variant, set_)
+    of_signals.checked(description, signals)
     found = solve(o.lowered(description, coordinates, cut, body_point), t=time)
     data = {
         "iterations": found.iterations,
@@ -61,6 +64,7 @@ def equilibrium(
         "markers": markers_data(found.markers()),
         "objectives": {name: float(value) for name, value in found.objectives.items()},
         **reactions_data(found.reactions(), 0),
+        **of_signals.summary(found.motion, signals),
     }
     good = True
     if gradient or wrt or check:
@@ -76,6 +80,7 @@ def _show(console, data: dict, model) -> None:
     from kinegrad.cli.gradient import _rows, show_check
     from kinegrad.cli.rest import show_coordinates, show_facts, show_positions
     from kinegrad.cli.run import show_reactions
+    from kinegrad.cli.signals import show_signals
     from kinegrad.cli.tables import show_columns
 
     kind = "stable" if data["stable"] else "not stable" if not data["free"] else "with free directions"
@@ -90,6 +95,7 @@ def _show(console, data: dict, model) -> None:
     show_coordinates(console, data["coordinates"])
     show_positions(console, data["markers"], "At rest")
     show_reactions(console, data)
+    show_signals(console, data)
     if data["objectives"]:
         objectives = list(data["objectives"])
         texts = [("value", [f"{data['objectives'][name]:.10g}" for name in objectives])]

@@ -17,7 +17,9 @@ def inverse(
     coordinates: o.Coordinates = None,
     body_point: o.BodyPoint = None,
     cut: o.Cut = [],  # noqa: B006
+    out: o.Out = None,
     plot: o.Plot = None,
+    signals: o.Signals = None,
     gradient: DrivenGradient = False,
     wrt: DrivenWrt = [],  # noqa: B006
     method: DrivenMethod = "direct",
@@ -25,6 +27,7 @@ def inverse(
     json: o.Json = False,
 ) -> Report:
     """Move a model by its drivers, and tell the forces these have to give, and all reactions."""
+    from kinegrad.cli import signals as of_signals
     from kinegrad.cli.gradient import _names
     from kinegrad.cli.kinematics import add_gradient, show_gradient, show_motion, summary
     from kinegrad.cli.progress import Progress
@@ -33,16 +36,18 @@ def inverse(
     from kinegrad.statics.inverse import inverse as solve
 
     description = o.load_model(model, variant, set_)
+    of_signals.checked(description, signals)
     system = o.lowered(description, coordinates, cut, body_point)
-    job = driven_job({"step": step, "t_end": t_end, "output_step": output_step}, system, None, plot, None, model)
+    job = driven_job({"step": step, "t_end": t_end, "output_step": output_step}, system, out, plot, None, model)
     with Progress("Inverse dynamics") as progress:
         found = solve(job.system, **job.arguments, progress=progress)
-    job.write(found.motion)
+    job.write(found.motion, signals=signals)
     data = summary(found.motion) | {
         "t": found.t.tolist(),
         "forces": {name: x.tolist() for name, x in found.forces.items()},
         "powers": {name: x.tolist() for name, x in found.powers.items()},
         **reactions_data(found.reactions, -1),
+        **of_signals.summary(found.motion, signals),
     }
     good = True
     if gradient or wrt or check:
@@ -60,6 +65,7 @@ def inverse(
             table.add_row(Text(name), f"{x.min():.6g}", f"{x.max():.6g}", f"{abs(found.powers[name]).max():.6g}")
         console.print(table)
         show_reactions(console, data)
+        of_signals.show_signals(console, data)
         show_gradient(console, data)
         if "forces_gradient" in data:
             table = Table("driver", "by", "least", "largest", title="Derivatives of the forces of drivers")

@@ -149,20 +149,21 @@ class Job:
             self.system, **{name: self.arguments[name] for name in ("t_end", "step", "output_step")}
         )
 
-    def write(self, motion: Motion, reactions: bool = False) -> None:
-        """Save and draw the motion where that was asked for."""
-        self.write_data(motion, reactions)
+    def write(self, motion: Motion, reactions: bool = False, signals: str | None = None) -> None:
+        """Save and draw the motion where that was asked for; with the signals of --signals."""
+        self.write_data(motion, reactions, signals)
         self.write_page(motion)
 
-    def write_data(self, motion: Motion, reactions: bool = False) -> None:
+    def write_data(self, motion: Motion, reactions: bool = False, signals: str | None = None) -> None:
         """Save the motion, and draw its figure, where that was asked for."""
         if self.out is not None:
             with Interrupts() as interrupts:  # what was computed is not lost to a late Ctrl-C
-                motion.save(self.out, reactions=reactions)
+                names = [] if signals is None else [name.strip() for name in signals.replace(";", ",").split(",")]
+                motion.save(self.out, reactions=reactions, signals=list(filter(None, names)))
             if interrupts.came:
                 raise Stopped(f"stopped. The motion is in {str(self.out)!r}.")
         if self.plot is not None:
-            motion.plot(path=self.plot)
+            motion.plot(*([] if signals is None else [signals]), path=self.plot)
 
     def write_page(self, motion: Motion, gradient=None) -> None:
         """Write the animated page where that was asked for."""

@@ -38,6 +38,7 @@ def kinematics(
     out: o.Out = None,
     plot: o.Plot = None,
     html: o.Html = None,
+    signals: o.Signals = None,
     gradient: DrivenGradient = False,
     wrt: DrivenWrt = [],  # noqa: B006
     method: DrivenMethod = "direct",
@@ -49,21 +50,24 @@ def kinematics(
     If the mechanism locks up, what was found up to then goes into the files all the same. Example:
     kinegrad kinematics crank.yaml --t-end 2 --html crank.html
     """
+    from kinegrad.cli import signals as of_signals
     from kinegrad.cli.progress import Progress
     from kinegrad.cli.rest import driven_job
 
     description = o.load_model(model, variant, set_)
+    of_signals.checked(description, signals)
     system = o.lowered(description, coordinates, cut, body_point)
     times = {"step": step, "t_end": t_end, "output_step": output_step}
     job = driven_job(times, system, out, plot, html, model)
     with Progress("Kinematics") as progress:
         motion = job.drive(progress)
-    job.write(motion)
-    data = summary(motion)
+    job.write(motion, signals=signals)
+    data = summary(motion) | of_signals.summary(motion, signals)
     good = add_gradient(data, motion, wrt, method, check) if gradient or wrt or check else True
 
     def show(console):
         show_motion(console, data, description)
+        of_signals.show_signals(console, data)
         show_gradient(console, data)
         job.show_files(console)
 

@@ -77,6 +77,15 @@ Html = Annotated[
     Path | None,
     typer.Option("--html", metavar="FILE.html", help="Write the animated page, one file that works offline."),
 ]
+Signals = Annotated[
+    str | None,
+    typer.Option(
+        "--signals",
+        metavar="NAMES",
+        help="Also give these signals (see `kinegrad signals`), or all: at the end, in the file of --out, and in the figure of "
+        "--plot, where ',' puts them on the same axes and ';' begins new ones.",
+    ),
+]
 Reactions = Annotated[
     bool,
     typer.Option("--reactions", help="Also give the reactions of all joints: at the end, and in the file of --out."),

@@ -33,6 +33,7 @@ def run(
     plot: o.Plot = None,
     html: o.Html = None,
     reactions: o.Reactions = False,
+    signals: o.Signals = None,
     json: o.Json = False,
 ) -> Report:
     """Simulate a model, and tell where its markers are at the end.
@@ -40,6 +41,7 @@ def run(
     What is not given here is taken from `simulation` in the file. Example:
     kinegrad run arm.yaml --t-end 2 --plot arm.png
     """
+    from kinegrad.cli import signals as of_signals
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
 
@@ -48,15 +50,18 @@ def run(
         coordinates, formulation, integrator, body_point, step, t_end, output_step, tolerance, penalty, from_, from_time,
         solver,
     )  # fmt: skip
+    of_signals.checked(description, signals)
     job = prepare(description, choices, cut, out, plot, html=html, keep=[model])
     with Progress("Simulation") as progress:
         motion = job.simulate(progress)
-    job.write(motion, reactions)
+    job.write(motion, reactions, signals)
     data = summary(motion) | (reactions_data(motion.reactions_at_end(), -1) if reactions else {})
+    data |= of_signals.summary(motion, signals)
 
     def show(console):
         _show(console, data, motion)
         show_reactions(console, data)
+        of_signals.show_signals(console, data)
         job.show_files(console)
 
     return Report(data, show)

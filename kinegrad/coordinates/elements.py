@@ -17,6 +17,8 @@ from kinegrad.coordinates.forces.gravity import acceleration
 from kinegrad.coordinates.joints import KINDS as JOINTS
 from kinegrad.coordinates.joints.base import Measured
 from kinegrad.coordinates.laws import Formula, LawTables, objective_tapes, row_tapes, velocity_row_tapes
+from kinegrad.coordinates.masses import whole_body
+from kinegrad.coordinates.signals import add_signals, component, quantity
 from kinegrad.coordinates.system import Freedom, Own, Row, System
 from kinegrad.coordinates.tables import TableSlots
 from kinegrad.coordinates.tables import lower as lower_table
@@ -105,7 +107,10 @@ class Elements:
         return body, self.slots.vector(path, marker.position)
 
     def marker(self, name: str) -> int:
-        """The marker ``body.marker``: a point, a vector, or the origin of a frame."""
+        """The marker ``body.marker``: a point, a vector, the origin of a frame; or ``body.com``, if no marker has that name."""
+        body, _, own = name.partition(".")
+        if own == names.COM and body in self.model.bodies and not names.has_marker(self.model, body, own):
+            return self.point(body, self.masses(body)["com"])
         body, marker = names.find_marker(self.model, name)
         if isinstance(marker, VectorMarker):
             path = f"{self.path(body)}.markers.{name.partition('.')[2]}.vector"
@@ -151,6 +156,14 @@ class Elements:
         slots = [self.slots.scalars(f"{path} axis {c}", axis) for c, axis in zip("xyz", axes, strict=True)]
         return self.marker(name), [self.vector(body, slot) for slot in slots]
 
+    def components(self, formula: Formula, marker: int, rate: int = 0) -> list:
+        """The three Scalars of a marker, or of its velocity or acceleration."""
+        return [formula.scalar(self.scalar(marker, c), rate) for c in range(3)]
+
+    def masses(self, body: str) -> dict[str, int]:
+        """Slots of the mass `m`, the centre `com` and the inertia `J` of a body with its point masses."""
+        return whole_body(self.slots, self.path(body), self.model.bodies[body])
+
     def scalar(self, marker: int, component: int) -> int:
         """Component of a marker."""
         return self.scalars.setdefault((marker, component), len(self.scalars))
@@ -188,10 +201,12 @@ class Elements:
             return value
         if reference.kind == "coordinate":
             return self._coordinate(formula, reference)
+        if reference.kind == "signal":
+            return quantity(self, formula, reference)
         marker = self.marker(f"{reference.element}.{reference.part}")
-        if reference.component is not None:
+        if reference.component in (0, 1, 2):
             return formula.scalar(self.scalar(marker, reference.component), reference.rate)
-        return tuple(formula.scalar(self.scalar(marker, c), reference.rate) for c in range(3))
+        return component(tuple(self.components(formula, marker, reference.rate)), reference.component)
 
     def _coordinate(self, formula: Formula, reference: names.Reference):
         """A coordinate of a joint: an entry of q, or what markers tell; an angle that they tell becomes an entry of q."""
@@ -242,11 +257,12 @@ class Elements:
         self.coordinates.append(coordinate)
         return len(self.coordinates) - 1
 
-    def bind(self) -> set[int]:
-        """Write the rows of all angles that elements or degrees of freedom use; their numbers."""
+    def bind(self, signals: Collection[str] = ()) -> set[int]:
+        """Write the rows of all angles that elements, degrees of freedom or signals use; their numbers."""
         for name, start in self.model.degrees_of_freedom.items():
             if not isinstance(start, SphericalStart):
                 self.measure(self.formula(), name)  # may use angles too
+        add_signals(self, signals)  # last: what the system has without them stays where it is
         first = len(self.row_names)
         for k, name, formula, Phi in self._bound:
             self.own.append(Own(k, row=len(self.row_names)))
@@ -505,7 +521,7 @@ def lowered(
     e.constraints()
     e.forces()
     objectives = e.objectives()
-    closures |= e.bind()
+    closures |= e.bind(e.model.watched)
     m = len(e.row_names)
     e.start_freedoms(euler, slides)
     used = tuple(e.markers)
@@ -519,7 +535,8 @@ def lowered(
         "known": {},
     }  # fmt: skip
     system = System(
-        model=e.model, set=coordinates, tables=tables, sizes={"n": len(e.coordinates), "m": m, "gravity": gravity},
+        model=e.model, set=coordinates, tables=tables,
+        sizes={"n": len(e.coordinates), "m": m, "gravity": gravity, "signals": len(e.model.watched)},
         parameters=e.parameters, slots=e.slots.build(), rho=e.parameters.values(values), coordinates=tuple(e.coordinates),
         rows=rows_of(e.row_names[:m], e.implied, closures), freedoms=tuple(e.freedoms), objectives=objectives,
         markers=dict(e.marker_names), own=tuple(e.own),
@@ -562,6 +579,7 @@ def element_arrays(system: System, number: str, columns: int) -> dict[str, np.nd
         "times": np.array(tables["times"], "f8"),
         "count": count,
         "stage": empty_stages(),
+        "seen_signals": np.zeros(system.sizes.get("signals", 0), number),
         "pos": np.full(columns, -1, np.int64),
         "idx": np.zeros(2 * columns, np.int64),
         "val": np.zeros(2 * columns, number),

@@ -55,6 +55,12 @@ class Formula:
         """A number of the model."""
         return self.slots.setdefault(index, self.graph.input(f"s{index}"))
 
+    def take_spline(self, index: int, owner: str) -> None:
+        """Let w be the value of that spline; a formula has room for one."""
+        if self.spline not in (-1, index):
+            raise ExpressionError(f"uses two splines, the second of them {owner}; an expression takes one.")
+        self.spline = index
+
     def parse(self, number: float | Expression):
         """The Scalar (or three) of an expression."""
         if not isinstance(number, Expression):
@@ -98,6 +104,10 @@ class Formula:
 
         Derivatives up to that order are inputs of the graph; those of orders above 1 belong to one value.
         """
+        if self.called is not None and self.called.law is not law:
+            raise ExpressionError(f"uses two functions, the second of them that of {owner}; an expression takes one.")
+        if self.called is not None and len(self.called.y) == count:
+            return self.called.y
         x = [self.parse(argument) for argument in law.inputs]
         y = [self.graph.input(f"y{i}") for i in range(count)]
         partials, last = {}, y
@@ -229,9 +239,9 @@ def _row_tapes(formula: Formula, Phi: Scalar, Phi_t: Scalar, y: list[Scalar], Ph
 
 
 def objective_tapes(formula: Formula, g: Scalar) -> list[Tape]:
-    """Tapes of an objective g(u, ud, udd, t) (LAW-4)."""
+    """Tapes of an objective g(u, ud, udd, w, t), w the value of a spline (LAW-4)."""
     levels = [u[k] for k in range(3) for u in formula.scalars.values()]
-    exact = [g, *formula.gradient(g, [*levels, *formula.numbers])]
+    exact = [g, *formula.gradient(g, [*levels, formula.w, *formula.numbers])]
     return formula.tapes([g], [*exact, *formula.places.values()])
 
 

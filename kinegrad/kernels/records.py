@@ -47,7 +47,8 @@ COINCIDENCE, DOT, DISTANCE, NORM, MEASURE = range(5)
 # table `slots`, targets t0:t1 of the table `targets` (places in the inputs a force acts on), spline w or -1, row or
 # objective number `row`, and up to three tapes: code rows c:e, constants q:r, outputs from o on.  Each may have a function: its
 # number fn in the table `callback` or -1, na arguments, which tape 3 gives, nc values, and nr registers for these and their
-# derivatives.  The power of an idle one does not count; level: of a row, 0 of positions and 1 of velocities.
+# derivatives.  Of signals, the targets are the numbers of those that tape 0 gives.  The power of an idle one does not count;
+# level: of a row, 0 of positions and 1 of velocities.
 LAW = [
     ("in0", "i8"), ("in1", "i8"), ("sl0", "i8"), ("sl1", "i8"), ("t0", "i8"), ("t1", "i8"), ("w", "i8"), ("row", "i8"),
     ("fn", "i8"), ("na", "i8"), ("nc", "i8"), ("nr", "i8"), ("idle", "i8"), ("level", "i8"),
@@ -72,6 +73,7 @@ RECORDS = {
     "row_law": LAW,
     "objective": LAW,
     "kink": LAW,
+    "signal": LAW,
     "spline": SPLINE,
     "own": OWN,
 }

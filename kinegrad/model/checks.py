@@ -423,17 +423,25 @@ class Allowed:
         self.rate = rate
 
     def permits(self, reference: Reference) -> bool:
+        if reference.kind == "signal" and reference.quantity.use != "motion":
+            return reference.quantity.use == "objective" and self.rate == OBJECTIVE_RATE
         return reference.kind in self.kinds and reference.rate <= self.rate
 
 
-MOTION = ("parameter", "measure", "coordinate", "marker")
+OBJECTIVE_RATE = 2
+MOTION = ("parameter", "measure", "coordinate", "marker", "signal")
 NUMBERS = Allowed("only parameters may be used here.", "parameter")
 IN_TIME = Allowed("only t and parameters may be used here.", "time", "parameter")
 POSITIONS = Allowed("a measure uses parameters, positions of markers, joint coordinates and other measures.", *MOTION)
 FORCE_LAW = Allowed("a force uses t, parameters, positions and velocities.", "time", *MOTION, rate=1)
 POSITION_ROW = Allowed("a row of positions uses t, parameters and positions.", "time", *MOTION)
 VELOCITY_ROW = Allowed("a row of velocities uses t, parameters, positions and velocities.", "time", *MOTION, rate=1)
-ANYTHING = Allowed("an objective uses t, parameters, positions, velocities and accelerations.", "time", *MOTION, rate=2)
+ANYTHING = Allowed(
+    "an objective uses t, parameters, positions, velocities, accelerations, and forces and energies that follow from them.",
+    "time",
+    *MOTION,
+    rate=OBJECTIVE_RATE,
+)
 
 #: Places with more than numbers and parameters: (class of the element, field).
 LAWS = {
@@ -448,6 +456,10 @@ LAWS = {
 
 def describe(reference: Reference) -> str:
     """What a reference is, in words."""
+    if reference.kind == "signal":
+        known = {"result": "which is known when a motion is", "objective": "which is for objectives"}
+        text = known.get(reference.quantity.use, ("a position", "a velocity", "an acceleration")[reference.rate])
+        return text + (" (a vector)" if reference.is_vector else "")
     rate = ("", "a velocity of ", "an acceleration of ")[reference.rate]
     kind = {
         "time": "the time",

@@ -14,6 +14,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from kinegrad.laws import Law
 from kinegrad.model.element import Element
+from kinegrad.model.quantities import Quantity
 from kinegrad.model.values import (
     OR_LAW,
     Constants,
@@ -52,6 +53,18 @@ class Load(Element):
         """Keys and sentences about numbers that cannot be, as `values` of the checks finds them."""
         return iter(())
 
+    def quantities(self, unit: str) -> tuple[Quantity, ...]:
+        """What it has for others to see; `unit` is that of a force on the measure it acts on."""
+        return ()
+
+
+def on_measure(unit: str) -> tuple[Quantity, ...]:
+    """What a force along a measure has."""
+    return (
+        Quantity("force", unit, "Force along its measure, positive where it pushes the measure up."),
+        Quantity("power", "W", "Power that it gives to the bodies."),
+    )
+
 
 class Gravity(Load):
     """Weight of all bodies in a uniform field."""
@@ -87,6 +100,16 @@ class Spring(Load):
     def drawn_length(self) -> Number | None:
         return self.natural_length
 
+    def quantities(self, unit: str) -> tuple[Quantity, ...]:
+        if self.acts_on is not None:
+            return on_measure(unit)
+        return (
+            Quantity("force", "N", "Force of spring and damper, positive in tension."),
+            Quantity("length", "m", "Distance between its two points.", level=0, use="motion"),
+            Quantity("rate", "m/s", "Rate of its length.", use="motion"),
+            Quantity("power", "W", "Power that it gives to the bodies, negative while it takes energy up."),
+        )
+
     def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
         if self.natural_length is not None and values.value(self.natural_length) < 0.0:
             yield ("natural_length",), f"is {values.found(self.natural_length)}; give a length of zero or more."
@@ -109,6 +132,30 @@ class Bushing(Load):
     def drawn_length(self) -> Number | None:
         return 0.0
 
+    def quantities(self, unit: str) -> tuple[Quantity, ...]:
+        of_first = "along the axes of its first frame"
+        return (
+            Quantity("force", "N", f"Force on the second body, {of_first}.", vector=True),
+            Quantity("torque", "N m", f"Torque on the rotation vector of the second frame, {of_first}.", vector=True),
+            Quantity(
+                "deflection",
+                "m",
+                f"From the first to the second origin, {of_first}.",
+                vector=True,
+                level=0,
+                use="motion",
+            ),
+            Quantity(
+                "rotation",
+                "rad",
+                f"Rotation vector of the second frame, {of_first}.",
+                vector=True,
+                level=0,
+                use="motion",
+            ),
+            Quantity("power", "W", "Power that it gives to the bodies, negative while it takes energy up."),
+        )
+
     def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
         for key in ("stiffness", "damping", "rotational_stiffness", "rotational_damping"):
             for i, number in enumerate(getattr(self, key)):
@@ -124,6 +171,8 @@ class AtOrActsOn(Load):
     """A force with a value: three components at a marker, or one number on a measure."""
 
     laws: ClassVar[tuple[str, ...]] = ("value",)
+    own_unit: ClassVar[str] = "N"
+    own_word: ClassVar[str] = "Force on the body at its marker"
     at: MarkerName | None = Field(None, description="the marker of the body it acts on, written body.marker")
     frame: Literal["ground", "body"] = Field("ground", description="whose axes the three components refer to")
     acts_on: MeasureName | None = Field(None, description=ACTS_ON)
@@ -141,6 +190,14 @@ class AtOrActsOn(Load):
             raise ValueError("acts on a measure and has frame; leave frame out.")
         return self
 
+    def quantities(self, unit: str) -> tuple[Quantity, ...]:
+        if self.acts_on is not None:
+            return on_measure(unit)
+        return (
+            Quantity("force", self.own_unit, f"{self.own_word}, in global components.", vector=True),
+            Quantity("power", "W", "Power that it gives to the body."),
+        )
+
 
 def both_or_none(element: Element, first: str, second: str) -> str:
     """Words for two keys of which exactly one is wanted."""
@@ -157,6 +214,8 @@ class Torque(AtOrActsOn):
     """A torque on a body, or about a measure [N m]."""
 
     marker_kind: ClassVar[str] = "any"
+    own_unit: ClassVar[str] = "N m"
+    own_word: ClassVar[str] = "Torque on the body"
     type: Literal["torque"] = "torque"
 
 
@@ -173,6 +232,9 @@ class Spline(Load):
     values: Annotated[
         Annotated[ParameterName, Tag("<name>")] | Annotated[Numbers, Tag("<list>")], Discriminator(_values_kind)
     ] = Field(description="the values at the nodes: as many numbers, or the name of a parameter that is a list")
+
+    def quantities(self, unit: str) -> tuple[Quantity, ...]:
+        return on_measure(unit)
 
     def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
         if len(self.times) < MIN_SPLINE_POINTS:
@@ -199,6 +261,9 @@ class Actuator(Load):
     value: Annotated[Number, OR_LAW] = Field(description="what the force y approaches [N, or N m]")
     time_constant: Number = Field(description="how long it takes to come to 63 % of it [s]")
     start: Number = Field(0.0, description="the force at the start [N, or N m]")
+
+    def quantities(self, unit: str) -> tuple[Quantity, ...]:
+        return on_measure(unit)
 
     def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
         if not values.value(self.time_constant) > 0.0:

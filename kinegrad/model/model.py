@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
@@ -33,6 +33,9 @@ from kinegrad.model.values import (
     Vector3,
     show,
 )
+
+if TYPE_CHECKING:
+    from kinegrad.model.signals import Catalogue
 
 VERSION = 1
 
@@ -149,6 +152,7 @@ class Model:
     objectives: dict
     simulation: Simulation
     _origin: Origin | None
+    watched: tuple[str, ...] = ()  # signals that a system computes along; no part of the description
 
     def __init__(self, **sections: Any):
         findings, _ = self._fill(sections)
@@ -275,6 +279,12 @@ class Model:
         copy.__dict__["_origin"] = self._origin
         return copy
 
+    def watching(self, signals: Iterable[str]) -> Model:
+        """The same model for a system that computes these signals along."""
+        copy = object.__new__(Model)
+        copy.__dict__.update(self.__dict__, watched=tuple(signals))
+        return copy
+
     def with_variant(self, name: str) -> Model:
         """Copy with the parameter values of a variant."""
         if name not in self.variants:
@@ -341,6 +351,13 @@ class Model:
             return names.resolve(self, name)
         except ModelError as error:
             raise ModelError(f"{name!r} {error.problems[0].sentence}") from None
+
+    @property
+    def signals(self) -> Catalogue:
+        """All named scalars of the model, each with unit, owner and meaning: what plots, tables, files and objectives name."""
+        from kinegrad.model.signals import Catalogue
+
+        return Catalogue(self)
 
     @property
     def used_joints(self) -> frozenset[str]:

@@ -66,23 +66,3 @@ def chosen_rows(t: np.ndarray, most: int) -> np.ndarray:
     after = np.clip(np.searchsorted(t, wanted), 1, len(t) - 1)
     nearest = after - (wanted - t[after - 1] < t[after] - wanted)
     return np.unique(nearest)
-
-
-def quaternions(axes: np.ndarray) -> np.ndarray:
-    """(rows, bodies, 4) Euler parameters, scalar first, of rotation matrices; each row near the one before it."""
-    a = axes
-    x, y, z = a[..., 0, 0], a[..., 1, 1], a[..., 2, 2]
-    squares = np.stack([1 + x + y + z, 1 + x - y - z, 1 - x + y - z, 1 - x - y + z], axis=-1)
-    which = squares.argmax(axis=-1)
-    rows = np.empty((*which.shape, 4, 4))  # row k is 4 p_k p
-    w = (a[..., 2, 1] - a[..., 1, 2], a[..., 0, 2] - a[..., 2, 0], a[..., 1, 0] - a[..., 0, 1])
-    v = (a[..., 1, 0] + a[..., 0, 1], a[..., 0, 2] + a[..., 2, 0], a[..., 2, 1] + a[..., 1, 2])
-    table = ((0, *w), (w[0], 0, v[0], v[1]), (w[1], v[0], 0, v[2]), (w[2], v[1], v[2], 0))
-    for i in range(4):
-        for j in range(4):
-            rows[..., i, j] = squares[..., i] if i == j else table[i][j]
-    p = np.take_along_axis(rows, which[..., None, None], axis=-2)[..., 0, :]
-    p /= np.linalg.norm(p, axis=-1, keepdims=True)
-    turns = np.sign(np.sum(p[1:] * p[:-1], axis=-1))
-    p[1:] *= np.cumprod(np.where(turns < 0, -1.0, 1.0), axis=0)[..., None]
-    return p

@@ -16,10 +16,11 @@ from kinegrad.model.constraints import Distance
 from kinegrad.model.forces import Gravity
 from kinegrad.model.shapes import shapes_of
 from kinegrad.page.packing import packed
-from kinegrad.page.replay import Frames, chosen_rows, frames, quaternions
+from kinegrad.page.replay import Frames, chosen_rows, frames
 from kinegrad.page.solids import GROUND, Solids, corners
 from kinegrad.plots.motion import FLAT, ROUNDING, moving_markers
 from kinegrad.quiet import without_warnings
+from kinegrad.signals.orientations import quaternions
 
 FRAMES = 600  # states shown, at most, unless asked otherwise
 MANY = 24  # bodies from which one path is shown at first

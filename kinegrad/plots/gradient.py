@@ -26,7 +26,7 @@ def plot_gradient(gradient, path: str | Path | None = None):
     for i, name in enumerate(names):
         panels.append(partial(_bars, name, gradient.values[name], labels, values, matrix[i]))
         if gradient.history is not None:
-            panels.append(partial(_history, name, gradient.wrt, gradient.history_t, gradient.history[:, i]))
+            panels.append(partial(_history, name, gradient.values[name], gradient, gradient.history[:, i]))
     columns = 1 if gradient.history is None else 2
     title = f"{gradient.motion.system.model.title or 'Model'}: gradient, {gradient.method}"
     if len(gradient.values) > len(names):
@@ -71,15 +71,21 @@ def _bars(name, value, labels, at, derivatives, figure, place) -> None:
     finish(axes, legend=False)
 
 
-def _history(name, labels, t, values, figure, place) -> None:
-    axes = figure.add_subplot(*place)
+def _history(name, value, gradient, values, figure, place) -> None:
+    """The course of the gradient in the units of the bars, so that parameters of all kinds stand on one axis."""
+    axes, labels, t = figure.add_subplot(*place), gradient.wrt, gradient.history_t
     if np.isnan(values[:-1]).any():
         axes.text(0.5, 0.5, f"{name} is taken at the end:\nno course in time", ha="center", va="center")
         axes.set_axis_off()
         return
+    system = gradient.motion.system
+    at = system.rho[[system.parameters.independent.index(label) for label in labels]]
+    values = relative(value, at, values)
     largest = np.argsort(-np.abs(values).max(axis=0), kind="stable")[:MOST_LINES]
     for k in sorted(largest):
-        axes.plot(t, values[:, k], lw=1, label=f"by {labels[k]}")
+        axes.plot(t, values[:, k], lw=1, label=f"by {labels[k]}" + (" (is 0)" if at[k] == 0.0 else ""))
     shown = f" ({len(largest)} largest of {len(labels)})" if len(labels) > len(largest) else ""
-    axes.set(title=f"Gradient of {name} up to each time{shown}", xlabel="time [s]", ylabel=f"derivative of {name}")
+    axes.set(title=f"Gradient of {name} up to each time{shown}", xlabel="time [s]")
+    unit = "% per %" if value else "per unit of the logarithm"
+    axes.set_ylabel(f"relative sensitivity [{unit}]", parse_math=False)
     finish(axes)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kinegrad.errors import KinegradError
+from kinegrad.errors import KinegradError, ModelError
 from kinegrad.plots.figure import Panel, draw, finish
 from kinegrad.plots.reactions import panels as reaction_panels
+from kinegrad.plots.signals import signal_panels
 
 MOST_MARKERS = 5  # that are chosen when none are named
 STILL = 1e-6  # a marker that moves less, relative to the one that moves most, is not chosen
@@ -17,26 +18,60 @@ FLAT = 1e-3  # paths that are thinner, relative to their length, are drawn in a 
 ROUNDING = 1e-17  # a constraint violation below this is not drawn
 
 
-def plot(motion, names=(), path: str | Path | None = None):
+def plot(motion, names=(), path: str | Path | None = None, x: str | None = None, beside=()):
     """A matplotlib figure with a panel for each kind of what is named, also written to `path` when one is given."""
-    return draw(motion.system.model.title or "Motion", _panels(motion, names), path)
+    known, groups = _sorted(motion, names)
+    if x is not None or beside:
+        if known or not groups:
+            raise KinegradError(
+                f"x and beside go with signals, and {known[0] if known else 'none'!r} is named; name signals such as "
+                "kinetic_energy."
+            )
+        panels = signal_panels(motion, groups, x, beside)
+    else:
+        panels = _panels(motion, known) if known or not groups else []
+        panels += signal_panels(motion, groups) if groups else []
+    return draw(motion.system.model.title or "Motion", panels, path)
+
+
+def _sorted(motion, names) -> tuple[list[str], list[list[str]]]:
+    """Names that have panels of their own, and signals by axes."""
+    system = motion.system
+    known = {"energy", "constraints", "reactions", *system.markers, *system.model.joints, *system.model.constraints}
+    others = [name for name in system.coordinates if name not in motion.catalogue]
+    own: list[str] = []
+    groups: list[list[str]] = []
+    for part in ",".join(names).split(";"):
+        group: list[str] = []
+        for name in filter(None, map(str.strip, part.split(","))):
+            if name in known or name in others:
+                own.append(name)
+            else:
+                group += _signals(motion, name)
+        groups += [group] if group else []
+    return own, groups
+
+
+def _signals(motion, name: str) -> list[str]:
+    """The signals of a name, or a sentence with what can be plotted."""
+    try:
+        return motion.catalogue.expand(name)
+    except ModelError as error:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, motion.system.markers, 3)
+        told = f", and the nearest markers {', '.join(near)}" if near else ""
+        sentence = error.problems[0].sentence.removesuffix(".")
+        raise KinegradError(
+            f"{name!r} cannot be plotted: {sentence[0].lower()}{sentence[1:]}{told}; joints, 'energy', 'constraints' and "
+            "'reactions' can be named too."
+        ) from None
 
 
 def _panels(motion, names) -> list[Panel]:
     """What draws each panel."""
     system = motion.system
     joints = [*system.model.joints, *system.model.constraints]
-    known = ["energy", "constraints", "reactions", *system.markers, *system.coordinates, *joints]
-    for name in names:
-        if name not in known:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, known, 3) or known[:12]
-            raise KinegradError(
-                f"{name!r} cannot be plotted; name markers, coordinates, joints, 'energy', 'constraints' or 'reactions', "
-                f"such as "
-                f"{', '.join(near)}."
-            )
     markers = [n for n in names if n in system.markers] if names else moving_markers(motion)
     coordinates = [n for n in names if n in system.coordinates]
     panels = [partial(_paths, motion, markers), partial(_positions, motion, markers)] if markers else []
@@ -50,24 +85,32 @@ def _panels(motion, names) -> list[Panel]:
         panels += reaction_panels(motion.t, motion.reactions())
     if any(name in joints for name in names):
         panels += reaction_panels(motion.t, motion.reactions(), [name for name in names if name in joints])
+    if motion.is_driven and system.model.drivers and not names:
+        panels += signal_panels(motion, [[f"{name}.force" for name in system.model.drivers]])
     if not panels:
         raise KinegradError("The model has no constraints, and nothing else was named; there is nothing to plot.")
     return panels
 
 
 def moving_markers(motion, x: np.ndarray | None = None) -> list[str]:
-    """Names of the points that move most, each path once; `x` holds positions of all markers at some states, if at hand."""
+    """Names of points that move each in its own way, one a body: that which moves most, and not those that only go along
+    with another; `x` holds positions of all markers at some states, if at hand."""
     from kinegrad.model.bodies import VectorMarker
 
     system = motion.system
     x = motion.marker_array()[:, :, 0] if x is None else x
     extent = np.ptp(x, axis=0).max(axis=1)
     names = list(system.markers)
-    chosen: list[int] = []
+    best: dict[str, int] = {}
     for k in sorted(range(len(names)), key=lambda k: _place(system.model, names[k])):
         if extent[k] <= STILL * extent.max() or isinstance(system.model.marker(names[k])[1], VectorMarker):
             continue
-        if all(np.abs(x[:, k] - x[:, j]).max() > STILL * extent.max() for j in chosen):
+        body = names[k].partition(".")[0]
+        if body not in best or extent[k] > (1.0 + STILL) * extent[best[body]]:
+            best[body] = k
+    chosen: list[int] = []
+    for k in best.values():
+        if all(np.ptp(x[:, k] - x[:, j], axis=0).max() > STILL * extent.max() for j in chosen):
             chosen.append(k)
     largest = sorted(chosen, key=lambda k: -extent[k])[:MOST_MARKERS]
     return [names[k] for k in chosen if k in largest]

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegrad.coordinates.system import System
+from kinegrad.given import ConvertedStates, given_motion
 from kinegrad.kernels.products import EVALUATE, OBSERVE
 from kinegrad.kinematics.start import start
-from kinegrad.motion import MarkerMotion, markers_of
+from kinegrad.motion import MarkerMotion, Motion, markers_of
 from kinegrad.quiet import without_warnings
 from kinegrad.starts import Assembled, near_position
+from kinegrad.statics.still import Still
 
 if TYPE_CHECKING:
     from kinegrad.sensitivity.result import Gradient
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assembly:
+class Assembly(Still):
     """Where a mechanism starts.
 
     Attributes
@@ -49,6 +51,11 @@ class Assembly:
 
     def __repr__(self) -> str:
         return f"<Assembly of {self.system.model.title or 'a model'!r}: found in {self.iterations} iterations>"
+
+    def _as_motion(self) -> Motion:
+        lam = np.zeros((1, self.system.m))  # which an assembly does not know
+        states = (self.q[None], self.qd[None], self.qdd[None], lam)
+        return given_motion(self.system, [0.0], states, s=self.s, scheme=ConvertedStates(self.system))
 
     @property
     def coordinates(self) -> dict[str, float]:

@@ -10,16 +10,18 @@ import numpy as np
 from kinegrad.balance.search import MAX_ITERATIONS, at_rest, balance
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
+from kinegrad.given import given_motion
 from kinegrad.kernels.products import EVALUATE, OBSERVE
-from kinegrad.motion import MarkerMotion, markers_of
+from kinegrad.motion import MarkerMotion, Motion, markers_of
 from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
 from kinegrad.reactions.solve import reactions
 from kinegrad.starts import AtEquilibrium, near_position
+from kinegrad.statics.still import Still
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equilibrium:
+class Equilibrium(Still):
     """A position at rest.
 
     Attributes
@@ -56,6 +58,11 @@ class Equilibrium:
         return (
             f"<Equilibrium of {self.system.model.title or 'a model'!r}: {kind}, found in {self.iterations} iterations>"
         )
+
+    def _as_motion(self) -> Motion:
+        still = np.zeros((2, 1, self.system.n))
+        states = (self.q[None], *still, self.lam[None])
+        return given_motion(self.system, [self.t], states, s=self.s, objectives=dict(self.objectives))
 
     @property
     def coordinates(self) -> dict[str, float]:

@@ -8,7 +8,8 @@ from reading import course, scene_of, unpacked
 
 import kinegrad as kg
 from kinegrad.page.html import SCRIPTS
-from kinegrad.page.replay import chosen_rows, quaternions
+from kinegrad.page.replay import chosen_rows
+from kinegrad.signals.orientations import quaternions
 
 
 def test_poses_give_every_marker(five_bar, tmp_path):

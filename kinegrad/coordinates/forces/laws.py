@@ -34,6 +34,17 @@ def on_measure(formula: Formula, measure, value) -> dict:
     return {k: -(p * value) for (k, _), p in zip(scalars, partials, strict=True) if p != zero}
 
 
+def force_or_power(elements, formula: Formula, force, value, part: str):
+    """The force `value` along a measure, or the power that it gives (SIG-1)."""
+    return value if part == "force" else value * formula.rate(elements.measure(formula, force.acts_on))
+
+
+def signal_on_measure(elements, formula: Formula, name: str, force, part: str):
+    """Force or power of a force with one value along a measure."""
+    value = elements.value(formula, f"forces.{name}.value", force.value, f"force {name!r}")
+    return force_or_power(elements, formula, force, value, part)
+
+
 def lower_on_measure(elements, name: str, force) -> None:
     """A force with one value along a measure."""
     formula = elements.formula()

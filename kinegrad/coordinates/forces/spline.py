@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.coordinates.cubics import CubicSpline
-from kinegrad.coordinates.forces.laws import add_law, on_measure
+from kinegrad.coordinates.forces.laws import add_law, force_or_power, on_measure
 from kinegrad.expressions.syntax import Expression
 
 
@@ -24,3 +24,9 @@ def lower(elements, name: str, force) -> None:
     formula.spline = elements.add("spline", name, {"t0": first, "t1": first + len(times), "slot": slot})
     elements.times += times.tolist()
     add_law(elements, name, formula, on_measure(formula, measure, formula.w))
+
+
+def signal(elements, formula, name: str, force, part: str):
+    """The value of the spline, or its power."""
+    formula.take_spline(elements.owners["spline"].index(name), f"force {name!r}")
+    return force_or_power(elements, formula, force, formula.w, part)

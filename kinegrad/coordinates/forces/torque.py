@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kinegrad.coordinates.forces.laws import add_law, components, lower_on_measure
+from kinegrad.coordinates.body_signals import angular
+from kinegrad.coordinates.forces.laws import add_law, components, lower_on_measure, signal_on_measure
+from kinegrad.coordinates.joints.rows import dot
 
 
 def lower(elements, name: str, force) -> None:
@@ -20,3 +22,12 @@ def lower(elements, name: str, force) -> None:
             i, j = (c + 1) % 3, (c + 2) % 3
             forces[elements.scalar(marker, c)] = -0.5 * (tau[i] * e[j] - tau[j] * e[i])
     add_law(elements, name, formula, forces)
+
+
+def signal(elements, formula, name: str, force, part: str):
+    """The torque, or its power."""
+    if not force.at:
+        return signal_on_measure(elements, formula, name, force, part)
+    body = force.at.partition(".")[0]
+    tau = components(elements, formula, name, force, body)
+    return tuple(tau) if part == "force" else dot(tau, angular(elements, formula, body))

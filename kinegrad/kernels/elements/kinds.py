@@ -12,6 +12,7 @@ from kinegrad.kernels.elements import (
     objectives,
     own_inertia,
     rows,
+    signals,
     springs,
     stages,
 )
@@ -26,6 +27,7 @@ KINDS = (
     rows.KIND,
     expression_rows.KIND,
     objectives.KIND,
+    signals.KIND,
     callbacks.KIND,
     own_inertia.KIND,
     kinks.KIND,

@@ -16,4 +16,5 @@ ELEMENTS = PRODUCTS.extend(
     + [("U", "f8", 2), ("Ud", "f8", 2), ("Udd", "f8", 2)]
     + [("callback", "i8", 1), ("job", "i8", 1), ("call_x", "f8", 1), ("call_y", "f8", 1)]
     + [("zero", "f8", 1), ("links", "i8", 1)]  # n zeros; addresses of the parts of the set
+    + [("seen_signals", "f8", 1)]
 )

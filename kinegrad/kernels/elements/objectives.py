@@ -1,10 +1,18 @@
-"""Objectives given by expressions: g(u, ud, udd, t) of scalars u (LAW-4).
+"""Objectives given by expressions: g(u, ud, udd, w, t) of scalars u and the value w of a spline (LAW-4).
 
-Tapes: 0 gives g; 1 gives g, g_u, g_ud, g_udd, g_s.
+Tapes: 0 gives g; 1 gives g, g_u, g_ud, g_udd, g_w, g_s.
 """
 
 from kinegrad.kernels.elements.callbacks import EXACTLY, VALUES, external
-from kinegrad.kernels.elements.laws import gather, load_registers, run, slot_number
+from kinegrad.kernels.elements.laws import (
+    gather,
+    interval,
+    load_registers,
+    run,
+    slot_number,
+    spline_change,
+    spline_value,
+)
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import LINEAR_OBJECTIVES, OBJECTIVES, PULL, Kind
 from kinegrad.kernels.jit import cfunction, inlined
@@ -13,8 +21,8 @@ from kinegrad.kernels.products import OBJECTIVE, TIME, WEIGHT
 U_, Ud_, Udd_, code_, col_, const_, ds_, flag_, g_, g_a_, g_q_, g_s_, g_v_, idx_, ins_ = ELEMENTS.viewers(
     *"U Ud Udd code col const ds flag g g_a g_q g_s g_v idx ins".split()
 )
-mk_, objective_, outs_, par_, pos_, psi_s_, q_, reg_, s_, sc_, slots_ = ELEMENTS.viewers(
-    *"mk objective outs par pos psi_s q reg s sc slots".split()
+mk_, objective_, outs_, par_, pos_, psi_s_, q_, reg_, s_, sc_, slots_, spline_, times_ = ELEMENTS.viewers(
+    *"mk objective outs par pos psi_s q reg s sc slots spline times".split()
 )
 
 KIND = Kind({"objective": ()}, scalars=True)
@@ -26,9 +34,10 @@ def objective_values(ctx):
     """g of every objective."""
     sc, laws, ins, slots, code = sc_(ctx), objective_(ctx), ins_(ctx), slots_(ctx), code_(ctx)
     const, outs, s, t, reg, g = const_(ctx), outs_(ctx), s_(ctx), par_(ctx)[TIME], reg_(ctx), g_(ctx)
+    times, splines = times_(ctx), spline_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
-        k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
         k = external(ctx, e, k, VALUES)
         run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], k, reg, s)
         g[e["row"]] = reg[outs[e["o0"]]]
@@ -51,9 +60,10 @@ def objectives_linear(ctx):
     code, const, outs, s, ds, t = code_(ctx), const_(ctx), outs_(ctx), s_(ctx), ds_(ctx), par_(ctx)[TIME]
     reg, pos, idx, U, Ud, Udd = reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx)
     n, g, gq, gs, gv, ga = q_(ctx).shape[0], g_(ctx), g_q_(ctx), g_s_(ctx), g_v_(ctx), g_a_(ctx)
+    times, splines = times_(ctx), spline_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
-        k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+        k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
         k = external(ctx, e, k, EXACTLY)
         run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
         w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
@@ -76,8 +86,10 @@ def objectives_linear(ctx):
                         gv[r, j] += yd * U[h, b] + 2.0 * ydd * Ud[h, b]
                         ga[r, j] += ydd * U[h, b]
         for p in range(ds.shape[0]):
+            if e["w"] >= 0:
+                gs[r, p] += reg[outs[o + 1 + 3 * n_in]] * spline_change(times, splines, e["w"], t, ds, p)
             for h in range(e["sl1"] - e["sl0"]):
-                gs[r, p] += reg[outs[o + 1 + 3 * n_in + h]] * ds[p, slot_number(slots, e["sl0"] + h, outs, o, reg)]
+                gs[r, p] += reg[outs[o + 2 + 3 * n_in + h]] * ds[p, slot_number(slots, e["sl0"] + h, outs, o, reg)]
 
 
 @KIND.at(PULL)
@@ -86,10 +98,10 @@ def objective_pull(ctx):
     """Duals of weight times objective i on the markers, and own slots."""
     sc, mk, laws, i, ins = sc_(ctx), mk_(ctx), objective_(ctx), flag_(ctx)[OBJECTIVE], ins_(ctx)
     slots, code, const, outs, s, t = slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx), par_(ctx)[TIME]
-    reg, weight = reg_(ctx), par_(ctx)[WEIGHT]
+    reg, weight, times, splines = reg_(ctx), par_(ctx)[WEIGHT], times_(ctx), spline_(ctx)
     psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     e = laws[i]
-    k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
+    k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
     k = external(ctx, e, k, EXACTLY)
     run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
     n_in = e["in1"] - e["in0"]
@@ -103,4 +115,10 @@ def objective_pull(ctx):
             A["Y1"][c] += weight * reg[outs[o + 1 + n_in + h]]
             A["Y2"][c] += weight * reg[outs[o + 1 + 2 * n_in + h]]
     for h in range(e["sl1"] - e["sl0"]):
-        psi_s[slot_number(slots, e["sl0"] + h, outs, o, reg)] += weight * reg[outs[o + 1 + 3 * n_in + h]]
+        psi_s[slot_number(slots, e["sl0"] + h, outs, o, reg)] += weight * reg[outs[o + 2 + 3 * n_in + h]]
+    if e["w"] >= 0:
+        c, x = interval(times, splines[e["w"]], t)
+        y = weight * reg[outs[o + 1 + 3 * n_in]]
+        for h in range(4):
+            psi_s[c + h] += y
+            y = y * x
