@@ -65,7 +65,8 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="START",
-        help="Where it starts: assembly, equilibrium, or FILE.nc, a motion that --out saved (its last state).",
+        help="Where it starts: assembly, equilibrium, or FILE.nc, a motion that --out saved (its last state; the clock starts "
+        "at 0 again).",
     ),
 ]
 FromTime = Annotated[
