@@ -104,6 +104,12 @@ def _other_set(kind: str) -> Callable[[], None]:
     return use
 
 
+def _signals() -> None:
+    from kinegrad.simulate import simulate
+
+    simulate(_system()).signals("kinetic_energy", "j.angle")
+
+
 def _functions() -> None:
     from kinegrad.kernels.elements.callbacks import call_law
     from kinegrad.kernels.jit import JIT
@@ -126,6 +132,7 @@ EXACT = [name for name, method in METHODS.items() if method.exact]
 
 FEATURES: dict[str, Callable[[], None]] = {
     **{f"{f} with {i}": _simulation(f, i) for f, i in SIMULATED},
+    "signals": _signals,
     "motion by drivers": _motion_by_drivers,
     "reactions": _reactions,
     "motion at centres of mass": _centres_of_mass,
