@@ -12,11 +12,12 @@ import numpy as np
 
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.errors import KinegradError, SimulationError, UnusedOptionWarning
+from kinegrad.even_times import EvenSteps, EvenTimes
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Segment
 from kinegrad.kernels.status import INTERRUPTED, OK
 from kinegrad.memory import shown
-from kinegrad.motion import EvenSteps, EvenTimes, Motion
+from kinegrad.motion import Motion
 from kinegrad.sensitivity.passages import Watch
 from kinegrad.simulate import Loop, begun, reason, state_size
 
