@@ -13,7 +13,7 @@ from fractions import Fraction
 from kinegrad.expressions import syntax
 
 ANGLES = ("asin", "acos", "atan", "atan2", "deg")
-NUMBERS = ("sin", "cos", "tan", "exp", "log", "tanh", "smooth_step")
+NUMBERS = ("sin", "cos", "tan", "exp", "log", "tanh", "smooth_step", "sign", "step")
 AS_ARGUMENT = ("norm", "vec", "smooth_abs", "smooth_max", "smooth_min", "abs", "min", "max")
 
 

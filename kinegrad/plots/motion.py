@@ -101,17 +101,16 @@ def moving_markers(motion, x: np.ndarray | None = None) -> list[str]:
     x = motion.marker_array()[:, :, 0] if x is None else x
     extent = np.ptp(x, axis=0).max(axis=1)
     names = list(system.markers)
-    best: dict[str, int] = {}
+    of_body: dict[str, list[int]] = {}
     for k in sorted(range(len(names)), key=lambda k: _place(system.model, names[k])):
-        if extent[k] <= STILL * extent.max() or isinstance(system.model.marker(names[k])[1], VectorMarker):
-            continue
-        body = names[k].partition(".")[0]
-        if body not in best or extent[k] > (1.0 + STILL) * extent[best[body]]:
-            best[body] = k
+        if extent[k] > STILL * extent.max() and not isinstance(system.model.marker(names[k])[1], VectorMarker):
+            of_body.setdefault(names[k].partition(".")[0], []).append(k)
     chosen: list[int] = []
-    for k in best.values():
-        if all(np.ptp(x[:, k] - x[:, j], axis=0).max() > STILL * extent.max() for j in chosen):
-            chosen.append(k)
+    for ks in of_body.values():
+        for k in sorted(ks, key=lambda k: -round(extent[k] / (STILL * extent.max()))):
+            if all(np.ptp(x[:, k] - x[:, j], axis=0).max() > STILL * extent.max() for j in chosen):
+                chosen.append(k)
+                break
     largest = sorted(chosen, key=lambda k: -extent[k])[:MOST_MARKERS]
     return [names[k] for k in chosen if k in largest]
 
