@@ -121,7 +121,7 @@ def measure(ctx, joint, direction, u, term, W, J):
         s = s_(ctx)
         k = load_registers(e, sc, ins_(ctx), slots_(ctx), s, par_(ctx)[TIME], 0.0 * s[0], False, reg)
         k = external(ctx, e, k, ABOUT)
-        run(code_(ctx), const_(ctx), e["c0"], e["e0"], e["q0"], e["r0"], k, reg)
+        run(code_(ctx), const_(ctx), e["c0"], e["e0"], e["q0"], e["r0"], k, reg, s)
         o = e["o0"] + 2
     rate = 0.0 * par_(ctx)[TIME]
     for i in range(u["i0"], u["i1"]):
