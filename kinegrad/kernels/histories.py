@@ -2,14 +2,15 @@
 
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.products import BIAS, FREEDOMS, OBSERVE, POSITION, STATUS, TIME, WK
+from kinegrad.kernels.products import BIAS, FREEDOMS, OBSERVE, POSITION, STATUS, WK
+from kinegrad.kernels.set_functions import put_state
 from kinegrad.kernels.solvers.multiply import row_times
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 from kinegrad.kernels.tape import wrap
 
-(par_, flag_, q_, v_, vp_, a_, ap_, J_, wide_, Phi_, Phi_t_, c_, seen_) = ELEMENTS.viewers(
-    *"par flag q v vp a ap J wide Phi Phi_t c seen_signals".split()
+(par_, flag_, q_, v_, vp_, ap_, J_, wide_, Phi_, Phi_t_, c_, seen_) = ELEMENTS.viewers(
+    *"par flag q v vp ap J wide Phi Phi_t c seen_signals".split()
 )
 
 
@@ -37,18 +38,11 @@ def follow(fn, ctx, bound, h):
 def histories(fn, ctx, bound, before, t, q, qd, qdd, out):
     """Fill out (k, signals); `before` is the time of the state that came before the first, of which the context has angles."""
     par, flag, seen = par_(ctx), flag_(ctx), seen_(ctx)
-    n = q.shape[1]
     flag[FREEDOMS] = 0
     flag[STATUS] = OK
     par[WK] = 0.0
     for k in range(t.shape[0]):
-        par[TIME] = t[k]
-        for i in range(n):
-            q_(ctx)[i] = q[k, i]
-            v_(ctx)[i] = qd[k, i]
-            vp_(ctx)[i] = qd[k, i]
-            ap_(ctx)[i] = qdd[k, i]
-            a_(ctx)[i] = qdd[k, i]
+        put_state(ctx, t[k], q[k], qd[k], qdd[k])
         call(fn[POSITION], ctx)
         if bound.shape[0] > 0:
             follow(fn, ctx, bound, t[k] - (t[k - 1] if k > 0 else before))

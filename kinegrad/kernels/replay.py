@@ -2,12 +2,13 @@
 
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, TIME, WK
+from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, WK
+from kinegrad.kernels.set_functions import put_state
 from kinegrad.kernels.solvers.multiply import row_times
 from kinegrad.kernels.table import call
 
-(mk_, par_, flag_, q_, v_, vp_, ap_, lam_, energy_, J_, wide_, Phi_, Phi_t_, c_) = ELEMENTS.viewers(
-    *"mk par flag q v vp ap lam energy J wide Phi Phi_t c".split()
+(mk_, par_, flag_, vp_, ap_, lam_, energy_, J_, wide_, Phi_, Phi_t_, c_) = ELEMENTS.viewers(
+    *"mk par flag vp ap lam energy J wide Phi Phi_t c".split()
 )
 
 
@@ -24,16 +25,10 @@ def worst(P, J, m, x, c):
 def replay(fn, ctx, m, t, q, qd, qdd, lam, markers, energy, violation):
     """Fill markers (k, markers, 3, 3): x, xd, xdd; energy (k, 3); violation (k, 3): |Phi|, |Phid|, |Phidd|."""
     mk, par, flag, J, P, Phi = mk_(ctx), par_(ctx), flag_(ctx), J_(ctx), wide_(ctx), Phi_(ctx)
-    n = q.shape[1]
     flag[FREEDOMS] = 0
     par[WK] = 0.0
     for k in range(t.shape[0]):
-        par[TIME] = t[k]
-        for i in range(n):
-            q_(ctx)[i] = q[k, i]
-            v_(ctx)[i] = qd[k, i]
-            vp_(ctx)[i] = qd[k, i]
-            ap_(ctx)[i] = qdd[k, i]
+        put_state(ctx, t[k], q[k], qd[k], qdd[k])
         for l in range(m):
             lam_(ctx)[l] = lam[k, l]
         call(fn[EVALUATE], ctx)

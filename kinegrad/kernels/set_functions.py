@@ -11,7 +11,7 @@ from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import reads_scalars, run_stage
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.pattern import ROWS, end_of
-from kinegrad.kernels.products import FREEDOMS, STATUS, WK
+from kinegrad.kernels.products import FREEDOMS, STATUS, TIME, WK
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 from kinegrad.kernels.vec3 import put, vec
@@ -19,7 +19,7 @@ from kinegrad.kernels.vec3 import put, vec
 mk_, sc_, par_, flag_, energy_, zero_, links_, level_, wide_ = ELEMENTS.viewers(
     *"mk sc par flag energy zero links level wide".split()
 )
-q_, v_, vp_, ap_, mu_, eta_v_, eta_a_ = ELEMENTS.viewers(*"q v vp ap mu eta_v eta_a".split())
+q_, v_, a_, vp_, ap_, mu_, eta_v_, eta_a_ = ELEMENTS.viewers(*"q v a vp ap mu eta_v eta_a".split())
 lam_, Phi_t_, K_, J_, Phi_q_, Phid_q_, Phidd_v_ = ELEMENTS.viewers(*"lam Phi_t K J Phi_q Phid_q Phidd_v".split())
 
 
@@ -27,6 +27,18 @@ lam_, Phi_t_, K_, J_, Phi_q_, Phid_q_, Phidd_v_ = ELEMENTS.viewers(*"lam Phi_t K
 def run_part(ctx, k):
     """Run a part of the set."""
     call(links_(ctx)[k], ctx)
+
+
+@kernel
+def put_state(ctx, t, q, qd, qdd):
+    """Put a state that was kept into the context, for all functions of a set: v = vp = qd, a = ap = qdd."""
+    par_(ctx)[TIME] = t
+    for i in range(q.shape[0]):
+        q_(ctx)[i] = q[i]
+        v_(ctx)[i] = qd[i]
+        vp_(ctx)[i] = qd[i]
+        a_(ctx)[i] = qdd[i]
+        ap_(ctx)[i] = qdd[i]
 
 
 @kernel

@@ -7,7 +7,7 @@ import pytest
 import kinegrad.kernels
 
 KERNELS, TESTS = Path(kinegrad.kernels.__file__).parent, Path(__file__).parent
-FOLDERS = ("elements", "joint", "reference_point", "natural", "formulations", "solvers")
+FOLDERS = ("elements", "joint", "reference_point", "natural", "formulations", "reactions", "solvers")
 #: files that hold lists alone: what walks them
 LISTS = {
     "elements/layout": "elements/test_kinds",
@@ -15,6 +15,7 @@ LISTS = {
     "joint/records": "joint/test_motion",
     "reference_point/records": "reference_point/test_motion",
     "natural/records": "natural/test_frames",
+    "reactions/records": "reactions/test_geometry",
 }
 FILES = [
     f"{folder}/{path.stem}"

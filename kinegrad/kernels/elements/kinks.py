@@ -4,11 +4,12 @@ from kinegrad.kernels.elements.laws import load_registers, run, scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import Kind
 from kinegrad.kernels.jit import entry, real
-from kinegrad.kernels.products import EVALUATE, FREEDOMS, OBSERVE, TIME, WK
+from kinegrad.kernels.products import EVALUATE, FREEDOMS, OBSERVE, WK
+from kinegrad.kernels.set_functions import put_state
 from kinegrad.kernels.table import call
 
 ap_, code_, const_, flag_, ins_, kink_, mk_, outs_ = ELEMENTS.viewers(*"ap code const flag ins kink mk outs".split())
-par_, q_, reg_, s_, sc_, slots_, v_, vp_ = ELEMENTS.viewers(*"par q reg s sc slots v vp".split())
+par_, q_, reg_, s_, sc_, slots_, vp_ = ELEMENTS.viewers(*"par q reg s sc slots vp".split())
 
 KIND = Kind({"kink": ()})
 
@@ -23,12 +24,7 @@ def first_crossings(fn, ctx, t, q, qd, qdd, sides, crossed):
     flag_(ctx)[FREEDOMS] = 0
     par_(ctx)[WK] = 0.0
     for k in range(t.shape[0]):
-        par_(ctx)[TIME] = t[k]
-        for i in range(q.shape[1]):
-            q_(ctx)[i] = q[k, i]
-            v_(ctx)[i] = qd[k, i]
-            vp_(ctx)[i] = qd[k, i]
-            ap_(ctx)[i] = qdd[k, i]
+        put_state(ctx, t[k], q[k], qd[k], qdd[k])
         call(fn[EVALUATE], ctx)
         call(fn[OBSERVE], ctx)
         scalar_values(sc_(ctx), mk_(ctx), q_(ctx), vp_(ctx), ap_(ctx))

@@ -9,7 +9,7 @@ from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import FORCES, run_stage
 from kinegrad.kernels.jit import entry, kernel, real, sqrt
-from kinegrad.kernels.products import FREEDOMS, OBSERVE, POSITION, STATUS, TIME
+from kinegrad.kernels.products import FREEDOMS, OBSERVE, POSITION, STATUS
 from kinegrad.kernels.reactions.balance import beyond, known, more_than_seen, reaction, size_of, unknown_side
 from kinegrad.kernels.reactions.geometry import place_bodies, place_joints
 from kinegrad.kernels.reactions.least_norm import (
@@ -21,12 +21,13 @@ from kinegrad.kernels.reactions.least_norm import (
     solve_small,
 )  # fmt: skip
 from kinegrad.kernels.reactions.unknowns import place_unknowns
+from kinegrad.kernels.set_functions import put_state
 from kinegrad.kernels.solvers.multiply import minus_rows
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 from kinegrad.kernels.vec3 import put6, vec
 
-mk_, sc_, par_, flag_, q_, v_, vp_, ap_, f_ = ELEMENTS.viewers(*"mk sc par flag q v vp ap f".split())
+mk_, sc_, flag_, q_, vp_, ap_, f_ = ELEMENTS.viewers(*"mk sc flag q vp ap f".split())
 
 
 EVERY = 8  # states after which it is looked anew what is not unique; where the rank changes it is so at once
@@ -82,15 +83,10 @@ class Results(NamedTuple):
 @entry(what="the reactions")
 def reactions_along(fn, ctx, T, S, small, large, t, q, qd, qdd, first, out):
     """Status, and how many states are done; they are those from `first` on in the results."""
-    par, flag, mk, n = par_(ctx), flag_(ctx), mk_(ctx), q.shape[1]
+    flag, mk = flag_(ctx), mk_(ctx)
     flag[FREEDOMS] = 0
     for k in range(t.shape[0]):
-        par[TIME] = t[k]
-        for i in range(n):
-            q_(ctx)[i] = q[k, i]
-            v_(ctx)[i] = qd[k, i]
-            vp_(ctx)[i] = qd[k, i]
-            ap_(ctx)[i] = qdd[k, i]
+        put_state(ctx, t[k], q[k], qd[k], qdd[k])
         call(fn[POSITION], ctx)
         call(fn[OBSERVE], ctx)
         scalar_values(sc_(ctx), mk, q_(ctx), vp_(ctx), ap_(ctx))
