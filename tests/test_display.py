@@ -82,7 +82,7 @@ def test_dataframe_has_labels_units_and_the_numbers_of_the_motion(motion):
     assert (units["one.angle"], units["one.angle.acceleration"], units["b.Q.y.velocity"]) == ("rad", "rad/s2", "m/s")
     few = motion.to_dataframe("b.Q")
     assert "b.Q.x" in few and "a.Q.x" not in few and "one.angle" not in few
-    with pytest.raises(kg.KinegradError, match=r"'b\.R' is no coordinate"):
+    with pytest.raises(kg.KinegradError, match=r"There is no signal 'b\.R'; the nearest are b\.Q\.z"):
         motion.to_dataframe("b.R")
 
 

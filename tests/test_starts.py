@@ -313,10 +313,10 @@ def test_comparison_is_on_one_branch(monkeypatch):
     model.bodies["hoist"] = model.bodies["hoist"].with_(pose={"origin": [0.25, wrong, -2.0]})
     kinds = {"coordinates": ["joint", "gantry"], "formulations": ["ali3p"], "integrators": ["newmark"]}
     found = kg.compare(model, step=4e-3, t_end=0.1, **kinds)
-    assert found.agrees and len(found.rows) == 2
+    assert found.agrees and {row.coordinates for row in found.rows} == {"joint", "gantry"}
     bar = four_bar().model
     both = {"coordinates": ["joint", "reference-point"], "t_end": 0.1}
     found = kg.compare(bar, formulations=["ali3p", "index1"], integrators=["newmark"], **both)
-    assert found.agrees and len(found.rows) == 4
+    assert found.agrees and {row.coordinates for row in found.rows} == {"joint", "reference-point"}
     state = kg.simulate(four_bar(cut=["B"]), t_end=0.05)
     assert kg.compare(bar, formulations=["matrix-r"], integrators=["rk4"], start=state, **both).agrees

@@ -320,6 +320,11 @@ def _show(console, data: dict, model: Model) -> None:
     show_columns(console, "by", objectives, texts, apart=1)
     if len(rows) > SHOWN:
         console.print(f"... and {len(rows) - SHOWN} more; --json gives all.")
+    if held:
+        first = sorted(held)[0]
+        console.print(
+            f"{len(held)} numbers are held by these coordinates, which give no derivative by them, such as {first}."
+        )
     ratio = data["cpu_s"] / max(data["simulation_cpu_s"], 1e-9)
     console.print(
         f"{data['method']}: {data['cpu_s']:.3g} s of processor time, {ratio:.2g} times the simulation "

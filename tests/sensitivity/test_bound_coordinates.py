@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.kinematics import start
+from kinegrad.kinematics import start_derivatives
 
 NUT = """
 kinegrad: 1
@@ -35,13 +35,13 @@ def test_a_damper_on_the_angle_of_a_screw(coordinates, formulation, integrator):
 
 def test_equations_that_are_not_solved_are_told(monkeypatch):
     """With weights that forget the damper, derivatives are wrong: that must not pass in silence."""
-    ready = start.StartDerivatives.__post_init__
+    ready = start_derivatives.StartDerivatives.__post_init__
 
     def forgetful(self):
         ready(self)
         self.work["ease"][:] = 1e-8
 
-    monkeypatch.setattr(start.StartDerivatives, "__post_init__", forgetful)
+    monkeypatch.setattr(start_derivatives.StartDerivatives, "__post_init__", forgetful)
     system = kg.lower(kg.Model.from_yaml_text(NUT), "reference-point")
     motion = kg.simulate(system, "index1", "newmark", t_end=0.01, step=1e-3)
     with pytest.warns(kg.DerivativeWarning, match="not solved to rounding"):
