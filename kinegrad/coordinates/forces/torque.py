@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kinegrad.coordinates.body_signals import angular
 from kinegrad.coordinates.forces.laws import add_law, components, lower_on_measure, signal_on_measure
 from kinegrad.coordinates.joints.rows import dot
+from kinegrad.coordinates.turning import angular
 
 
 def lower(elements, name: str, force) -> None:
