@@ -12,8 +12,6 @@ from kinegrad.model.names import GROUND
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
 
-ALONG = ("revolute", "prismatic", "cylindrical", "screw", "planar")  # joints whose two axes point the same way
-
 
 def placed(pose, value: Callable) -> tuple[np.ndarray, np.ndarray] | None:
     """Origin and rotation matrix of a pose, `value` being that of a number; None without a pose."""
@@ -43,8 +41,8 @@ def turned_over(model: Model, value: Callable) -> Iterator[tuple[tuple, str]]:
     poses = {name: placed(body.pose, value) for name, body in model.bodies.items()} | {GROUND: placed("global", value)}
     for name, joint in model.joints.items():
         bodies = [marker.partition(".")[0] for marker in joint.between]
-        if joint.type not in ALONG or any(poses.get(body) is None for body in bodies):
-            continue
+        if not hasattr(joint, "axis") or any(poses.get(body) is None for body in bodies):
+            continue  # an `axis` points the same way in both bodies
         first, second = (
             poses[body][1] @ [value(x) for x in axis] for body, axis in zip(bodies, joint.axis_pair, strict=True)
         )
