@@ -28,14 +28,14 @@ class RestDerivatives:
     def __init__(self, system: System, s, t: float, q, lam, free: tuple[str, ...], ds, wanted):
         self.system = system
         self.work = work = system.workspace(ds=ds, s=s, wanted=wanted)
-        n, m = system.n, system.m
+        m = system.m
         at_rest(work, t, q, lam)
         work.call(EVALUATE)
         M = work["M"].copy()
         work.call(LINEARISE)
         self.J = work["J"][:m].copy()
         self.K = work["R_q"].copy()
-        Z = allowed(self.J, n)
+        Z = allowed(self.J)
         self.stiffness = Stiffness(Z, self.K, definite(Z.T @ M @ Z), bool(free))
 
     def position(self) -> np.ndarray:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
 from kinegrad.kinematics.culprits import culprit, force_without_derivative
-from kinegrad.kinematics.least_squares import RANK_TOLERANCE, refined
+from kinegrad.kinematics.least_squares import RANK_TOLERANCE, row_lengths
 from kinegrad.kinematics.start import close_position, place, solve_position
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 
@@ -82,7 +83,7 @@ class Search:
                 "from another position, or look for numbers that are too large."
             )
         f, J, M = work["f"].copy(), work["J"][:m].copy(), work["M"].copy()
-        lam = refined(J.T, -f) if m else np.zeros(0)
+        lam, Z = multipliers(J, f)
         violation = float(np.abs(work["Phi"][:m]).max(initial=0.0))
         at_rest(work, self.t, q, lam)
         work.call(LINEARISE)
@@ -92,7 +93,7 @@ class Search:
                 f"{f'Force {who!r}' if who else 'A force'} has no derivative at rest, which an equilibrium needs; avoid "
                 "norm() of a velocity that vanishes, such as by sqrt(norm2(v) + 1e-12)."
             )
-        R, K, Z = f + J.T @ lam, work["R_q"].copy(), allowed(J, system.n)
+        R, K = f + J.T @ lam, work["R_q"].copy()
         W = definite(Z.T @ M @ Z)
         self.scale = max(self.scale, np.abs(f).max(initial=0.0))
         return Look(q, lam, R, Z, Z.T @ R, Z.T @ K @ Z, W, np.abs(K).max(initial=0.0), violation)
@@ -175,27 +176,50 @@ def named(system: System, motion: np.ndarray) -> str:
     return " and ".join(system.coordinates[k] for k in np.flatnonzero(size > 0.5 * size.max()))
 
 
-def allowed(J: np.ndarray, n: int) -> np.ndarray:
+def multipliers(J: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """lam with the least |f + Jᵀ lam|, and the motions that J allows.
+
+    All coordinates count alike: away from an equilibrium forces are left, and weights of coordinates, such as those that
+    make the columns of J alike, would move lam and with it the stiffness from one position to the next.
+    """
+    Z, (U, values, V), sizes = _parted(J)
+    return -(U @ ((V @ f) / values)) / sizes, Z
+
+
+def allowed(J: np.ndarray) -> np.ndarray:
     """(n, d) orthonormal basis of the motions with J v = 0."""
-    if not len(J):
-        return np.eye(n)
-    _, values, rows = np.linalg.svd(J)
-    rank = int((values > RANK_TOLERANCE * max(values[0], 1e-300)).sum())
-    return rows[rank:].T
+    return _parted(J)[0]
+
+
+def _parted(J: np.ndarray):
+    """Motions that J allows, singular values and vectors of what it holds with rows of length 1, and their lengths."""
+    sizes = row_lengths(J)
+    U, values, V = np.linalg.svd(J / sizes[:, None])
+    rank = int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
+    return V[rank:].T, (U[:, :rank], values[:rank], V[:rank]), sizes
+
+
+def apart(motions: np.ndarray) -> np.ndarray:
+    """The same motions (n, f) recombined: each alone moves one of f coordinates, those that tell them apart best."""
+    _, _, order = scipy.linalg.qr(motions.T, mode="economic", pivoting=True)
+    return motions @ np.linalg.inv(motions[order[: motions.shape[1]]])
 
 
 def stability(system: System, look: Look) -> tuple[np.ndarray, tuple[str, ...], bool]:
     """Eigenvalues, names of directions without stiffness, and whether all eigenvalues are real and positive (STA-4)."""
     values, vectors = np.linalg.eig(np.linalg.solve(look.W, look.H))
     largest = np.abs(values).max(initial=0.0)
-    free = []
-    for value, vector in zip(values, vectors.T, strict=True):
-        if abs(value) <= NEUTRAL * largest or largest == 0.0:
-            free.append(named(system, look.Z @ vector))
+    neutral = np.abs(values) <= NEUTRAL * largest
+    free = ()
+    if neutral.any():
+        # a real basis of what they span: eigenvectors of one eigenvalue are any mixture, and may come in conjugate pairs
+        vectors = vectors[:, neutral]
+        U, _, _ = np.linalg.svd(np.hstack([vectors.real, vectors.imag]))
+        free = tuple(dict.fromkeys(named(system, x) for x in apart(look.Z @ U[:, : neutral.sum()]).T))
     real = np.abs(values.imag) <= 1e-6 * largest
     order = np.argsort(values.real)
     stable = not free and bool(real.all() and (values.real > 0.0).all())
-    return (values.real if real.all() else values)[order], tuple(dict.fromkeys(free)), stable
+    return (values.real if real.all() else values)[order], free, stable
 
 
 class Balance(NamedTuple):

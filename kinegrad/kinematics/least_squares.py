@@ -37,6 +37,24 @@ def nearest(A, B):
     return _by_fronts(A, None, B)[0] if isinstance(A, Rows) else least_squares(A, B)[0]
 
 
+def shortest(A, B):
+    """Least-squares solution with the least sum of squares, in which all coordinates count alike whatever their columns are.
+
+    Where rows leave freedom this is the way to the nearest position. The scales of `nearest` would make a coordinate cheap
+    whose column is small by chance, such as a small Euler parameter in the row of its norm.
+    """
+    if isinstance(A, Rows):
+        return _by_fronts(A, None, B, alike=False)[0]
+    sizes = row_lengths(A)
+    return _solved(A / sizes[:, None], B[:, None] / sizes[:, None])[0][:, 0]
+
+
+def row_lengths(A: np.ndarray) -> np.ndarray:
+    """(m,) lengths of the rows, 1 for those that are rounding."""
+    sizes = np.linalg.norm(A.real, axis=1)
+    return np.where(sizes > NO_SIZE * sizes.max(initial=0.0), sizes, 1.0)
+
+
 def refined(A, B):
     """Least-squares solution of least norm, refined once."""
     if isinstance(A, Rows):
@@ -59,14 +77,14 @@ def rank(A) -> int:
     return int(independent(A).sum()) if isinstance(A, Rows) else least_squares(A, np.zeros((len(A), 1)))[1]
 
 
-def _by_fronts(A: Rows, of_columns, of_rows) -> tuple[np.ndarray, np.ndarray]:
-    """x, y with C⁻² x + Aᵀ y = `of_columns` and A x = `of_rows`, of which one is given; C: scales of columns (LIN-3, LIN-7)."""
+def _by_fronts(A: Rows, of_columns, of_rows, alike: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """x, y with C⁻² x + Aᵀ y = `of_columns` and A x = `of_rows`, of which one is given; C: scales of columns, or 1 (LIN-3)."""
     given = of_rows if of_columns is None else of_columns
     one = given.ndim == 1
     given = given[:, None] if one else given
     zero = np.zeros((A.shape[of_columns is None], given.shape[1]), given.dtype)
     right = (zero, given) if of_columns is None else (given, zero)
-    _, columns = scales(A)
+    columns = scales(A)[1] if alike else None
     number = A.values.dtype
     T = A.fronts.diagonal((np.ones(A.shape[1]) if columns is None else columns**-2.0).astype(number))
     weights = STRONGER * row_weights(T, A, 0.0, np.ones(len(A)))

@@ -29,7 +29,7 @@ from kinegrad.kinematics.freedoms import (
     of_rates,
     refuse_infinite,
 )
-from kinegrad.kinematics.least_squares import NO_SIZE, RANK_TOLERANCE, nearest, refined
+from kinegrad.kinematics.least_squares import NO_SIZE, RANK_TOLERANCE, nearest, refined, shortest
 from kinegrad.kinematics.states import check_states
 
 MOST_NAMED = 3  # coordinates that move without inertia
@@ -202,7 +202,7 @@ def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -
             raise AssemblyError(_not_assembled(system, residual, iteration, when))
         J = first_rows(work, "J", len(residual))
         refuse_infinite(system, J, when)
-        step = nearest(of_positions(system, J), -residual)
+        step = (shortest if z0 is None else nearest)(of_positions(system, J), -residual)
         q, sizes = work["q"].copy(), row_sizes(system, work, len(residual))
         size, factor = np.linalg.norm(residual.real / sizes), 1.0
         while True:

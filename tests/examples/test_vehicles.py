@@ -89,6 +89,29 @@ def test_nothing_holds_vehicles_back(name, speed):
     assert way / sum(masses.values()) == pytest.approx(0.1 * speed, abs=1e-9)
 
 
+def test_the_buggy_rests_alike_in_all_sets():
+    """One equilibrium but for what nothing holds: the way along x, and how far the wheels have turned."""
+    model, found = example("buggy"), {}
+    parts = {name: body for name, body in model.bodies.items() if not name.startswith("wheel")}
+    points = [f"{part}.{n}" for part in parts for n, x in parts[part].markers.items() if isinstance(x, PointMarker)]
+    weight = 9.81 * sum(440.0 if name == "chassis" else body.mass for name, body in model.bodies.items())
+    for kind, make in SETS.items():
+        rest = kg.equilibrium(make(model))
+        assert rest.iterations <= 6 and rest.force_residual < 1e-9 and len(rest.free) == 5
+        markers = rest.markers()
+        x = np.array([markers[point].position for point in points])
+        found[kind] = x - [x[0, 0], 0, 0], rest.eigenvalues[5:]
+        centres = [markers[f"wheel_{k}.W"].position[2] for k in ("fl", "fr", "rl", "rr")]
+        assert 60430.0 * (4 * 0.30253 - sum(centres)) == pytest.approx(
+            weight, rel=1e-11
+        )  # springs at the wheels carry it
+        if kind == "joint":
+            assert set(rest.free) == {"base.x", "hub_fl.angle", "hub_fr.angle", "hub_rl.angle", "hub_rr.angle"}
+    for kind in ("reference-point", "natural"):
+        for one, other, near in zip(found[kind], found["joint"], (0.0, 1e-8), strict=True):
+            assert one == pytest.approx(other, rel=near, abs=1e-13)
+
+
 def test_the_anchor_is_lifted():
     """The upper end follows the windlass, links keep their pitch, and two formulations agree."""
     model = example("anchor_chain")

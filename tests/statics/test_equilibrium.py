@@ -87,6 +87,29 @@ def test_a_four_bar_comes_to_rest_where_a_damped_one_does():
         assert np.abs(value[0] - motion.reactions(name)[-1]).max() < 1e-6
 
 
+FLOATING = """
+kinegrad: 1
+ground: {markers: {A: [0, 0, 0], F: {origin: [0, 0, 0]}, B: [1, 0.2, 0.1]}}
+bodies:
+  b:
+    {mass: 2, com: [0.1, 0.2, 0.1], inertia: [0.1, 0.2, 0.25],
+     markers: {A: [0, 0, 0], F: {origin: [0, 0, 0]}, B: [0.3, 0.1, 0]}}
+joints: {free: {type: floating, between: [ground.A, b.A]}}
+forces:
+  grip: {type: bushing, between: [ground.F, b.F], stiffness: [900, 1100, 1000], rotational_stiffness: [4.0e+5, 5.0e+5, 6.0e+5]}
+  coil: {type: spring, between: [ground.B, b.B], stiffness: 600, natural_length: 0.5}
+  weight: {type: gravity, acceleration: [0, 0, -9.81]}
+degrees_of_freedom: {free: {position: [0, 0, 0], rotation: [2.0e-5, -1.0e-6, 3.0e-5]}}
+"""
+
+
+@pytest.mark.parametrize("make", [kg.joint, kg.reference_point, kg.natural])
+def test_small_euler_parameters_are_no_cheap_way_to_close(make):
+    """A body that is hardly turned settles as fast as Newton's method does: closing the norm does not turn it."""
+    found = kg.equilibrium(make(Model.from_yaml_text(FLOATING)))
+    assert found.stable and found.iterations <= 4
+
+
 def test_what_cannot_rest_is_named():
     with pytest.raises(KinegradError, match=r"'rail.distance' keeps moving .* Hold it by a spring"):
         kg.equilibrium(system(SLIDER + "forces: {w: {type: gravity, acceleration: [1, 0, 0]}}\n"), max_iterations=60)
