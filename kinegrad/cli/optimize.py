@@ -192,6 +192,8 @@ def _show(console, result: StudyResult, out: Path | None, plot: Path | None) -> 
     for row in result.rows():
         table.add_row(*map(Text, row))
     console.print(table)
+    if result.estimates is not None:
+        _show_estimates(console, result.estimates)
     saved = max(0, result.simulations_saved)
     console.print(
         Text(
@@ -205,3 +207,19 @@ def _show(console, result: StudyResult, out: Path | None, plot: Path | None) -> 
     for what, path in (("log", result.log), ("model", out), ("figure", plot)):
         if path is not None:
             console.print(Text(f"The {what} is in {path}."))
+
+
+def _show_estimates(console, found) -> None:
+    """How well data determine parameters."""
+    from rich.text import Text
+
+    said = "with the given deviations" if found.known else "with a deviation from the residuals"
+    console.print(Text(f"{found.count} data, rms of the residuals {found.rms:.4g}; 95 % intervals {said}:"))
+    if found.undetermined:
+        console.print(
+            Text(f"The data do not determine {', '.join(found.undetermined)}; hold some of them, or measure more.")
+        )
+        return
+    columns = (found.values, found.deviations, found.low, found.high)
+    rows = [(label, *(f"{x:.6g}" for x in row)) for label, *row in zip(found.labels, *columns, strict=True)]
+    console.print(_table(("", "estimate", "deviation", "from", "to"), rows))

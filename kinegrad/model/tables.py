@@ -109,8 +109,9 @@ class Table(Element):
             yield ("y",), f"has {len(numbers)} entries and x has {len(self.x)}; give as many of both."
 
 
-def read_columns(name: str, wanted: list[str]) -> list[list[float]]:
-    """Columns of a CSV file by their names; a ValueError names the file, the line and what is wrong there."""
+def read_columns(name: str, wanted: list[str], whose: str = "model") -> list[list[float]]:
+    """Columns of a CSV file by their names, its path seen from the file of a model or study; a ValueError names the file, the
+    line and what is wrong there."""
     path = _folder.get() / name
     try:
         text = read_bytes(path, MOST_BYTES).decode("utf-8-sig")
@@ -121,7 +122,7 @@ def read_columns(name: str, wanted: list[str]) -> list[list[float]]:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ValueError(
-            f"reads {name!r}, but {path} cannot be read: {why}; give its path seen from the model file."
+            f"reads {name!r}, but {path} cannot be read: {why}; give its path seen from the {whose} file."
         ) from None
     rows = [(number, row) for number, row in _rows(text) if any(entry.strip() for entry in row)]
     if not rows:

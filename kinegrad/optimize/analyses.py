@@ -14,6 +14,7 @@ from kinegrad.errors import SimulationError
 from kinegrad.kinematics.start import start as assemble_at
 from kinegrad.model.simulation import Simulation
 from kinegrad.sensitivity.gradient import gradient, tight
+from kinegrad.sensitivity.histories import derivatives_at
 from kinegrad.simulate import given_time, simulate
 
 DIRECT_UP_TO = 2  # parameters for each objective
@@ -41,6 +42,14 @@ class Found(ABC):
     @abstractmethod
     def gradient(self, labels: tuple[str, ...], method: str) -> np.ndarray:
         """(objectives, labels) derivatives."""
+
+    def course(self, signals: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """(k,) times of a run and (k, signals) values there."""
+        raise NotImplementedError  # plans refuse residuals of what has no times
+
+    def course_slopes(self, labels: tuple[str, ...], rows: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """Names of objectives and (rows, objectives, labels) derivatives of what they take, at some of these times."""
+        raise NotImplementedError
 
 
 class Analysis(ABC):
@@ -76,6 +85,28 @@ class FoundMotion(Found):
 
     def gradient(self, labels, method):
         return gradient(self.result, wrt=labels, method=method, tighten=False).matrix
+
+    def course(self, signals):
+        found = self.result.signals(*signals)
+        return found.t, found.values
+
+    def course_slopes(self, labels, rows):
+        return list(self.result.system.objectives), derivatives_at(self.result, labels, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundDriven(FoundMotion):
+    """Of a motion by drivers."""
+
+    def course_slopes(self, labels, rows):
+        from kinegrad.statics.instants import Instants
+
+        system, found = self.result.system, []
+        at = Instants(self.result, system.directions(labels), None)
+        for row in rows:
+            at.go(int(row))
+            found.append(at.direct())
+        return list(system.objectives), np.array(found)
 
 
 class Dynamics(Analysis):
@@ -126,7 +157,7 @@ class Rest(Analysis):
 
 
 class Kinematics(Analysis):
-    """The motion by drivers to t_end, on the branch that the poses choose."""
+    """The motion by drivers to t_end, on the branch of the guess, or of the poses."""
 
     name = "kinematics"
 
@@ -135,8 +166,10 @@ class Kinematics(Analysis):
 
         section = self.simulation
         step = given_time(system, "step", section.step)
-        motion = drive(system, t_end=given_time(system, "t_end", section.t_end), step=step, output_step=step)
-        return FoundMotion(motion)
+        motion = drive(
+            system, t_end=given_time(system, "t_end", section.t_end), step=step, output_step=step, guess=guess
+        )
+        return FoundDriven(motion)
 
 
 ANALYSES: dict[str, type[Analysis]] = {kind.name: kind for kind in (Dynamics, Kinematics, Rest)}

@@ -24,10 +24,12 @@ STEEP = 100.0
 
 
 class Substitute(NamedTuple):
-    """Scaled goals of a design that does not work, and their derivatives."""
+    """Scaled goals, and residuals, of a design that does not work, and their derivatives."""
 
     goals: np.ndarray
     jacobian: np.ndarray
+    residuals: np.ndarray | None = None
+    residual_jacobian: np.ndarray | None = None
 
 
 def continued(problem: StudyProblem, failed: Evaluation) -> Substitute:
@@ -49,4 +51,18 @@ def continued(problem: StudyProblem, failed: Evaluation) -> Substitute:
         b = STEEP * max(1.0, float(np.linalg.norm(jacobian[k])))
         goals[k] += b * length + b * length**2
         slopes[k] += (b / length + 2.0 * b) * d if length > 0.0 else 0.0
-    return Substitute(goals, slopes)
+    if found.residuals is None:
+        return Substitute(goals, slopes)
+    return _of_squares(problem, found, d, length, goals, slopes)
+
+
+def _of_squares(problem: StudyProblem, found: Evaluation, d: np.ndarray, length: float, goals, slopes) -> Substitute:
+    """Residuals go on linearly, and one more has as its square what is added: half the sum of squares is the goal."""
+    rows = problem.scaled_residual_jacobian(found)
+    r = np.append(found.residuals, 0.0) / np.sqrt(problem.scales[0]) + rows @ d
+    b = STEEP * max(1.0, float(np.linalg.norm(problem.scaled_jacobian(found)[0])))
+    if length > 0.0:
+        r[-1] = np.sqrt(2.0 * (b * length + b * length**2))
+        rows[-1] = (b / length + 2.0 * b) * d / r[-1]
+    goals[0], slopes[0] = 0.5 * r @ r, r @ rows
+    return Substitute(goals, slopes, r, rows)

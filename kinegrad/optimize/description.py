@@ -11,6 +11,7 @@ from kinegrad.expressions.graph import Graph, evaluate, scalarise_number
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.element import Element, closest
 from kinegrad.model.simulation import Simulation
+from kinegrad.model.tables import read_columns
 from kinegrad.model.values import (
     TABLE,
     ConstantOrConstants,
@@ -243,6 +244,80 @@ class Tolerance(Element):
         return self.sigma if self.sigma is not None else self.half_width / 3.0**0.5
 
 
+def _numbers_or_column(value: Any) -> tuple[float, ...] | str:
+    if isinstance(value, str):
+        return value
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"is {show(value)}; a list of numbers is needed, or with data the name of a column.")
+    return tuple(map(to_float, value))
+
+
+def _sigma(value: Any) -> float | tuple[float, ...] | str:
+    found = _numbers_or_column(value) if isinstance(value, list | tuple) or hasattr(value, "tolist") else value
+    if isinstance(found, str):
+        return found
+    found = found if isinstance(found, tuple) else to_float(found)
+    for entry in found if isinstance(found, tuple) else (found,):
+        if not entry > 0.0:
+            raise ValueError(f"is {show(value)}; a standard deviation is larger than zero.")
+    return found
+
+
+class Residual(Element):
+    """A signal that was measured, which the model shall follow."""
+
+    signal: str = Field(description="the signal, as `kinegrad signals` lists it, or a measure")
+    data: str | None = Field(None, description="a CSV file with a line of names first, its path seen from the study")
+    t: Annotated[Any, PlainValidator(_numbers_or_column)] = Field(
+        None, description="times [s]; with data, the name of their column (t by default)"
+    )
+    values: Annotated[Any, PlainValidator(_numbers_or_column)] = Field(
+        None, description="measured values; with data, the name of their column (that of the signal by default)"
+    )
+    sigma: Annotated[Any, PlainValidator(_sigma)] = Field(
+        None, description="their standard deviation: one number, one for each, or with data the name of a column"
+    )
+    case: str | None = Field(None, description="the case in which it was measured")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, data: Any) -> Any:
+        """The columns of the file in the place of their names: the study then holds all numbers itself."""
+        if not isinstance(data, dict) or data.get("data") is None:
+            return data
+        if not isinstance(data["data"], str):
+            raise ValueError(f"has data: {show(data['data'])}; name a CSV file, or give lists t and values instead.")
+        columns = {"t": data.get("t", "t"), "values": data.get("values", data.get("signal"))}
+        if isinstance(data.get("sigma"), str):
+            columns["sigma"] = data["sigma"]
+        for key, column in columns.items():
+            if not isinstance(column, str):
+                raise ValueError(f"has data and {key}: {show(column)}; name the column there, or leave data out.")
+        found = read_columns(data["data"], list(columns.values()), "study")
+        return {key: value for key, value in data.items() if key != "data"} | dict(zip(columns, found, strict=True))
+
+    @model_validator(mode="after")
+    def _points(self):
+        for key in ("t", "values"):
+            given = getattr(self, key)
+            if given is None or isinstance(given, str):
+                raise ValueError(f"has no numbers for {key}; give data: FILE.csv, or lists t and values.")
+        if isinstance(self.sigma, str):
+            raise ValueError(f"has sigma: {show(self.sigma)}, the name of a column, and no data; give a number.")
+        count = len(self.t)
+        if not count:
+            raise ValueError("has no data; give at least one time with its value.")
+        if len(self.values) != count:
+            raise ValueError(f"has {count} times and {len(self.values)} values; give as many of both.")
+        if isinstance(self.sigma, tuple) and len(self.sigma) != count:
+            raise ValueError(f"has {count} times and {len(self.sigma)} entries of sigma; give as many, or one for all.")
+        for k in range(1, count):
+            if not self.t[k] > self.t[k - 1]:
+                raise ValueError(f"has the time {self.t[k]:g} after {self.t[k - 1]:g}; times have to increase.")
+        return self
+
+
 class Description(Element):
     """A study without its model."""
 
@@ -253,7 +328,10 @@ class Description(Element):
     simulation: SimulationChanges = Field(default_factory=FrozenDict, description="keys of the simulation section")
     cases: Annotated[dict[str, Case], TABLE] = Field(default_factory=dict, description="several simulations by name")
     variables: Annotated[dict[str, Variable], TABLE] = Field(description="parameters that may change")
-    minimise: Minimise = Field(description="what shall be small")
+    minimise: Minimise | None = Field(None, description="what shall be small")
+    residuals: Annotated[dict[str, Residual], TABLE] = Field(
+        default_factory=dict, description="measured signals by name, whose squared residuals shall be small"
+    )
     constraints: Annotated[dict[str, Constraint], TABLE] = Field(default_factory=dict, description="limits by name")
     solver: SolverChoice = Field(default_factory=SolverChoice, description="how the search is done")
     stages: Annotated[tuple[Stage, ...], list_of(None, "a list of stages")] = Field(
@@ -275,7 +353,19 @@ class Description(Element):
             data["minimise"] = {"value": data["minimise"]}
         if isinstance(data.get("solver"), str):
             data["solver"] = {"type": data["solver"]}
+        if data.get("residuals") and not data.get("constraints") and isinstance(data.get("solver", {}), dict):
+            data["solver"] = {"type": "least-squares"} | data.get("solver", {})
         for key in ("cases", "variables"):
             if isinstance(data.get(key), dict):
                 data[key] = {name: {} if entry is None else entry for name, entry in data[key].items()}
         return data
+
+    @model_validator(mode="after")
+    def _aim(self):
+        if self.minimise is None and not self.residuals:
+            raise ValueError("has nothing that shall be small; add minimise: EXPRESSION, or residuals.")
+        if self.minimise is not None and self.residuals:
+            raise ValueError(
+                "has minimise and residuals; keep one of them (residuals make the sum of their squares small)."
+            )
+        return self

@@ -34,6 +34,8 @@ class Evaluation:
         What is minimised, then the constraints; in their own units.
     jacobian : (g, n) array or None
         Derivatives of the goals by the variables, in units of both; None until they are asked for.
+    residuals, residual_jacobian : (r,) and (r, n) arrays or None
+        Of a study with residuals: differences from the data over their deviations, and their derivatives.
     seconds : float
     """
 
@@ -47,6 +49,8 @@ class Evaluation:
     objectives: dict[str, float] = field(default_factory=dict)
     goals: np.ndarray | None = None
     jacobian: np.ndarray | None = None
+    residuals: np.ndarray | None = None
+    residual_jacobian: np.ndarray | None = None
     seconds: float = 0.0
     positions: dict[str, np.ndarray] = field(default_factory=dict)
     found: dict | None = None

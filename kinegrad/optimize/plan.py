@@ -18,6 +18,7 @@ from kinegrad.model.simulation import Simulation
 from kinegrad.model.values import identifier_problem
 from kinegrad.optimize.description import Constraint, Description, SolverChoice
 from kinegrad.optimize.goals import Goal, Names
+from kinegrad.optimize.residuals import ResidualPlan
 from kinegrad.optimize.variables import Variables, collect
 
 
@@ -40,7 +41,9 @@ class Plan:
     rho : (r,) array
         Values of the independent parameters in goals, but for the variables.
     goals : tuple of Goal
-        What is minimised, one or several of which the largest counts.
+        What is minimised, one or several of which the largest counts; none where there are residuals.
+    residuals : tuple of ResidualPlan
+        Of which half the sum of squares is minimised.
     """
 
     title: str
@@ -55,7 +58,13 @@ class Plan:
     scale: float | None
     constraints: Mapping[str, Constraint]
     solver: SolverChoice
+    residuals: tuple[ResidualPlan, ...] = ()
     systems: dict = field(default_factory=dict)  # made once, by the coordinates of cases
+
+    @property
+    def n_goals(self) -> int:
+        """How many functions are minimised: half the sum of squared residuals is one."""
+        return len(self.goals) or 1
 
     def started_at(self, values: np.ndarray) -> Plan:
         """The same with another start."""
@@ -153,13 +162,14 @@ class _Checks:
         varied = self.varied(parameters, rho, cases)
         names = Names(self.objective_names(), parameters, {c.name: c.weight for c in cases if c.name}, varied)
         goals = self.goals(names)
+        residuals = self.residuals(model, parameters, cases, stage == len(study.stages) - 1 or not study.stages)
         solver = self.solver(stage)
         self.many(variables, parameters)
         if self.findings:
             return None
         return Plan(
             study.title or model.title, model, study.analysis, parameters, rho, variables, cases, names, goals,
-            study.minimise.scale, dict(study.constraints), solver,
+            study.minimise and study.minimise.scale, dict(study.constraints), solver, residuals,
         )  # fmt: skip
 
     def cases(self, model, base, parameters, variables, rho) -> tuple[CasePlan, ...]:
@@ -196,8 +206,8 @@ class _Checks:
 
     def goals(self, names: Names) -> tuple[Goal, ...]:
         study = self.study
-        several = study.minimise.largest_of
-        goals = (study.minimise.value,) if several is None else several
+        several = study.minimise and study.minimise.largest_of
+        goals = several or (() if study.minimise is None else (study.minimise.value,))
         for k, goal in enumerate(goals):
             self.goal(("minimise",) if several is None else ("minimise", "largest_of", k), goal, names)
         for name, constraint in study.constraints.items():
@@ -206,6 +216,71 @@ class _Checks:
                 self.add(("constraints", name), wrong)
             self.goal(("constraints", name, "value"), constraint.value, names)
         return tuple(goals)
+
+    def residuals(self, model: Model, parameters: Parameters, cases: tuple[CasePlan, ...], last: bool):
+        """Measured signals: each is a formula of the model, its times are within the run of its case.
+
+        Stages before the last one, whose runs may be shorter, use the data within these.
+        """
+        found, by_name = [], {case.name: case for case in cases}
+        if self.study.residuals and self.study.analysis == "equilibrium":
+            self.add(
+                ("residuals",), "are of signals over time, and an equilibrium has none; use objectives and minimise."
+            )
+            return ()
+        signals: dict[str, str] = {}
+        for name, residual in self.study.residuals.items():
+            path, case = ("residuals", name), residual.case or ""
+            wrong = identifier_problem(name)
+            if wrong:
+                self.add(path, wrong)
+            if case not in by_name:
+                known = ", ".join(self.study.cases) or "none"
+                text = (
+                    f"is of the case {case!r}, which is not there" if case else "names no case, and the study has cases"
+                )
+                self.add(path, f"{text}; give case: NAME (cases: {known}).")
+                continue
+            try:
+                signal = model.signals.canonical(residual.signal)
+            except ModelError as error:
+                self.add((*path, "signal"), f"is {residual.signal!r}: {error.problems[0].sentence}")
+                continue
+            objective = signals.setdefault(signal, f"residual__{len(signals)}")
+            trial = model.copy()
+            trial.objectives = {objective: {"final": signal}}
+            try:
+                trial.check()
+            except ModelError as error:
+                text = error.problems[0].sentence
+                self.add((*path, "signal"), f"is {residual.signal!r}, of which no residual can be made: {text}")
+                continue
+            t, values, sigma = np.array(residual.t), np.array(residual.values), residual.sigma
+            sigma = None if sigma is None else np.full(len(t), sigma)
+            end = self.end_of(by_name[case], parameters)
+            inside = (t >= 0.0) & (t <= end * (1.0 + 1e-12))
+            if (last and not inside.all()) or not inside.any():
+                first = t[~inside][0]
+                self.add(
+                    (*path, "t"),
+                    f"has data at t = {first:g} s, and the run is from 0 to {end:g} s; leave it out, or change t_end.",
+                )
+                continue
+            sigma = None if sigma is None else sigma[inside]
+            found.append(ResidualPlan(name, signal, objective, t[inside], values[inside], sigma, case))
+        known = {one.sigma is None for one in found}
+        if len(known) > 1:
+            lacks = next(one.name for one in found if one.sigma is None)
+            self.add(("residuals", lacks), "has no sigma, and others have; give it to all of them, or to none.")
+        return tuple(found)
+
+    @staticmethod
+    def end_of(case: CasePlan, parameters: Parameters) -> float:
+        """The time at which the run of a case ends; infinite where it is not known yet."""
+        end = case.simulation.t_end
+        if end is None:
+            return float("inf")
+        return float(parameters.evaluate(end, case.rho)) if isinstance(end, Expression) else float(end)
 
     def many(self, variables: Variables | None, parameters: Parameters) -> None:
         """What concerns many runs: one kind of them, and tolerances of variables."""

@@ -18,6 +18,7 @@ from kinegrad.optimize.continuation import Substitute, continued
 from kinegrad.optimize.evaluation import Evaluation, Memory
 from kinegrad.optimize.goals import GoalMap
 from kinegrad.optimize.plan import CasePlan, Plan
+from kinegrad.optimize.residuals import Fits
 
 SAME = 1e-6  # of usual moves: positions that are one
 
@@ -35,10 +36,12 @@ class CaseRuns:
         key = (coordinates.type, tuple(sorted(coordinates.options().items())))
         if key not in systems:
             model = plan.model.copy()
-            model.objectives = {name: plan.model.objectives[name] for name in objectives}
+            signals = {one.objective: {"final": one.signal} for one in plan.residuals}
+            model.objectives = {name: plan.model.objectives[name] for name in objectives} | signals
             model.simulation = case.simulation
             systems[key] = lower(model)
         self.system = systems[key]
+        self.fits = Fits([one for one in plan.residuals if one.case == case.name])
         self.analysis = ANALYSES[plan.analysis](case.simulation)
         assembled = plan.analysis == "kinematics" or (
             plan.analysis == "dynamics" and case.simulation.start == "assembly"
@@ -104,7 +107,7 @@ class StudyProblem:
         self.start = plan.variables.scaled(plan.variables.start)
         self.lower, self.upper = plan.variables.bounds
         self.map = GoalMap([*plan.goals, *(c.value for c in plan.constraints.values())], plan.names)
-        self.n_goals = len(plan.goals)
+        self.n_goals = plan.n_goals
         self._cases = self._cases_of(plan)
         self._bodies, self._masses = _bodies_that_vary(plan)
         self._numbers = Numbers(plan.model) if self._bodies else None
@@ -122,7 +125,7 @@ class StudyProblem:
         found = []
         for case in plan.cases:
             places = [k for k, (_, _, of) in enumerate(split) if of == case.name]
-            if places:
+            if places or any(one.case == case.name for one in plan.residuals):
                 found.append((CaseRuns(plan, case, used, plan.systems), places))
         return found
 
@@ -191,6 +194,11 @@ class StudyProblem:
                 objectives[k] = result.objectives[self.map.objectives[k].partition("@")[0]]
         found.objectives = dict(zip(self.map.objectives, objectives.tolist(), strict=True))
         found.goals = self.map.values(objectives, self._rho(found.values))
+        if self.plan.residuals:
+            with np.errstate(all="ignore"):
+                parts = [runs.fits.values(found.found[runs.case.name]) for runs, _ in self._cases if runs.fits.size]
+                found.residuals = np.concatenate(parts)
+                found.goals = np.append(0.5 * found.residuals @ found.residuals, found.goals)
         wrong = np.flatnonzero(~np.isfinite(found.goals))
         if len(wrong):
             self._fail(found, f"{self.goal_names[wrong[0]]} is infinite or not a number with {found.parameters}.")
@@ -198,7 +206,8 @@ class StudyProblem:
     @property
     def goal_names(self) -> list[str]:
         """What is minimised, then the constraints, for people."""
-        return [*(f"{goal.text!r}" for goal in self.plan.goals), *(f"constraint {c!r}" for c in self.plan.constraints)]
+        aims = [f"{goal.text!r}" for goal in self.plan.goals] or ["the sum of squared residuals"]
+        return [*aims, *(f"constraint {c!r}" for c in self.plan.constraints)]
 
     def _rho(self, values: np.ndarray) -> np.ndarray:
         rho = self.plan.rho.copy()
@@ -225,6 +234,8 @@ class StudyProblem:
             objectives = np.array(list(found.objectives.values()))
             by_x = np.zeros((len(objectives), self.n))
             for runs, places in self._cases:
+                if not places:
+                    continue
                 names = list(runs.system.objectives)
                 method = self.plan.solver.gradient
                 method = cheaper(self.n, len(names)) if method == "auto" else method
@@ -233,12 +244,21 @@ class StudyProblem:
                     by_x[k] = matrix[names.index(self.map.objectives[k].partition("@")[0])]
             by_objectives, by_rho = self.map.jacobians(objectives, self._rho(found.values))
             jacobian = by_objectives @ by_x + by_rho[:, self.variables.positions]
+            if self.plan.residuals:
+                found.residual_jacobian = self._residual_slopes(found)
+                jacobian = np.vstack([found.residuals @ found.residual_jacobian, jacobian])
             if not np.isfinite(jacobian).all():
                 raise KinegradError(f"A derivative of the study is infinite or not a number with {found.parameters}.")
             found.jacobian, found.found = jacobian, None
         except KinegradError as error:
             self._fail(found, error.problems[0].sentence)
         found.seconds += time.perf_counter() - clock
+
+    def _residual_slopes(self, found: Evaluation) -> np.ndarray:
+        """(r, n) derivatives of the residuals by the variables, in their units."""
+        labels = self.variables.labels
+        fits = [(runs.fits, found.found[runs.case.name]) for runs, _ in self._cases if runs.fits.size]
+        return np.concatenate([fit.slopes(result, labels) for fit, result in fits])
 
     def nearest(self, x: np.ndarray) -> Evaluation | None:
         """The design nearest to x that works, of those that are remembered."""
@@ -315,6 +335,26 @@ class StudyProblem:
     def jacobian(self, x: np.ndarray) -> np.ndarray:
         """(c, n) their derivatives."""
         return self.slopes(x)[self.n_goals :]
+
+    def residuals(self, x: np.ndarray) -> np.ndarray:
+        """(r + 1,) the residuals, scaled so that half the sum of their squares is `value`; the last is zero where the design
+        works, and what its continuation adds where it does not."""
+        found = self.evaluate(x)
+        if found.ok:
+            return np.append(found.residuals, 0.0) / np.sqrt(self.scales[0])
+        return self._substitute(found).residuals
+
+    def residual_jacobian(self, x: np.ndarray) -> np.ndarray:
+        """(r + 1, n) their derivatives."""
+        found = self.evaluate(x, gradient=True)
+        if found.ok:
+            return self.scaled_residual_jacobian(found)
+        return self._substitute(found).residual_jacobian
+
+    def scaled_residual_jacobian(self, found: Evaluation) -> np.ndarray:
+        """(r + 1, n) derivatives of the scaled residuals by the scaled variables, of an evaluation that has them."""
+        slopes = found.residual_jacobian * self.variables.slopes(found.values) / np.sqrt(self.scales[0])
+        return np.vstack([slopes, np.zeros(self.n)])
 
     def physical(self, x: np.ndarray) -> dict:
         """The parameters that x stands for, by name."""

@@ -13,6 +13,7 @@ from kinegrad.files import read_bytes
 from kinegrad.model.element import closest, dotted, sentences
 from kinegrad.model.model import Finding, Model
 from kinegrad.model.reading import MOST_BYTES, build, load, read_file
+from kinegrad.model.tables import beside
 from kinegrad.model.values import show
 from kinegrad.optimize.description import Description
 from kinegrad.optimize.plan import plans
@@ -69,7 +70,8 @@ def read_document(document: Any, folder: Path) -> tuple[Model | None, Descriptio
     known = {key: value for key, value in document.items() if key in Description.model_fields}
     description = None
     try:
-        description = Description.model_validate(known)
+        with beside(folder / "study"):
+            description = Description.model_validate(known)
     except ValidationError as error:
         findings += sentences(error)
     if model is not None and description is not None:

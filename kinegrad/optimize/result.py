@@ -11,6 +11,7 @@ import numpy as np
 
 from kinegrad.dataframe import import_pandas
 from kinegrad.markup import frame, grid
+from kinegrad.optimize.estimates import Estimates
 from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.search import OPTIMUM, Outcome
 
@@ -40,6 +41,8 @@ class StudyResult:
         Of active constraints and bounds: how fast the minimum falls when the limit is moved outwards, in their own units.
     evaluations, failures, gradients : int
         Simulated designs (of all cases at once), those that did not work, and passes of derivatives.
+    estimates : Estimates or None
+        Of a study with residuals: deviations of the variables, their covariance and intervals of confidence.
     history : (k, 3) array
         Number of the evaluation, value and scaled violation; nan where a design did not work.
     """
@@ -50,7 +53,7 @@ class StudyResult:
     log: Path | None = None
 
     def __post_init__(self):
-        o, k = self.outcome, len(self.plan.goals)
+        o, k = self.outcome, self.plan.n_goals
         names = self.plan.variables.named
         put = object.__setattr__
         put(self, "status", o.status)
@@ -79,6 +82,11 @@ class StudyResult:
         found = {name: value for name, value in found.items() if name in o.active}
         bounds = dict(zip(self.plan.variables.labels, o.bound_multipliers, strict=True))
         return found | {label: value for label, value in bounds.items() if label in o.active}
+
+    @property
+    def estimates(self) -> Estimates | None:
+        """How well the data determine the variables; None without residuals."""
+        return None if self.outcome.fit is None else Estimates(**self.outcome.fit)
 
     @property
     def sensitivity(self) -> dict[str, float]:
@@ -117,7 +125,7 @@ class StudyResult:
             "start": self.start, "values": self.values, "values_before": self.values_before,
             "constraints": self.constraints, "active": self.active, "multipliers": self.multipliers,
             "residual": self.outcome.residual, "violation": self.outcome.violation, "evaluations": self.evaluations,
-            "failures": self.failures, "gradients": self.gradients, "seconds": self.seconds,
+            "failures": self.failures, "gradients": self.gradients, "seconds": self.seconds, "estimates": self.outcome.fit,
             "log": None if self.log is None else str(self.log),
         }  # fmt: skip
 
@@ -146,7 +154,7 @@ class StudyResult:
             self.plan.variables.labels, self.stages[0].start, self.outcome.values, strict=True
         ):
             rows.append(_row(label, before, after, self.active.get(label, ""), multipliers.get(label)))
-        k = len(self.plan.goals)
+        k = self.plan.n_goals
         for name, before, after in zip(
             self.plan.constraints, self.outcome.goals_before[k:], self.outcome.goals[k:], strict=True
         ):

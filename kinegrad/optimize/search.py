@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from kinegrad.errors import KinegradError
+from kinegrad.optimize.estimates import estimates
 from kinegrad.optimize.evaluation import Evaluation
 from kinegrad.optimize.minimax import SHARPNESS, Epigraph, SmoothLargest
 from kinegrad.optimize.optimality import ACTIVE, optimality, violation_of
@@ -45,6 +46,7 @@ class Outcome:
     scales: list[float]
     gradient: list[float]
     history: list[tuple[int, float, float, bool]] = field(default_factory=list)
+    fit: dict | None = None
 
     def plain(self) -> dict:
         """All of it as a dict of plain numbers and texts."""
@@ -146,8 +148,25 @@ def search(
     return _judged(plan, problem, watch, first, found, limited, message, clock)
 
 
+def _fit(plan: Plan, found: Evaluation, held) -> dict | None:
+    """How well data determine the variables, where there are data."""
+    if not plan.residuals:
+        return None
+    known = plan.residuals[0].sigma is not None
+    at_bound = held.at_lower | held.at_upper
+    made = estimates(
+        plan.variables.labels, found.values, at_bound, found.residuals, found.residual_jacobian, known
+    )  # fmt: skip
+    return made.plain()
+
+
 def _refuse(plan: Plan, solver) -> None:
     """Raises where a solver does not take the constraints of a plan."""
+    if solver.squares and not plan.residuals:
+        able = ", ".join(name for name, kind in SOLVERS.items() if not kind.squares)
+        raise KinegradError(
+            f"The solver {solver.name!r} is for studies with residuals, and this one has minimise; choose from {able}."
+        )
     if plan.constraints and not solver.constrained:
         able = ", ".join(name for name, kind in SOLVERS.items() if kind.constrained)
         raise KinegradError(f"The solver {solver.name!r} takes no constraints; choose from {able}.")
@@ -234,5 +253,5 @@ def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outc
         multipliers=(multipliers * sizes).tolist(), bound_multipliers=bound.tolist(), active=active,
         evaluations=problem.evaluations, failures=problem.failures, gradients=problem.gradients,
         seconds=time.perf_counter() - clock, solver=plan.solver.type, scales=problem.scales.tolist(),
-        gradient=found.jacobian[top].tolist(), history=watch.history,
+        gradient=found.jacobian[top].tolist(), history=watch.history, fit=_fit(plan, found, held),
     )  # fmt: skip

@@ -85,7 +85,7 @@ class Study:
 
     def __repr__(self) -> str:
         what = self.description.minimise
-        goal = "" if what is None else f", minimise {what.value or 'the largest of several'}"
+        goal = ", residuals" if what is None else f", minimise {what.value or 'the largest of several'}"
         return f"<Study of {self.model.title or 'a model'!r}: {len(self.plan.variables)} variables{goal}>"
 
     @property
@@ -247,7 +247,7 @@ class _Recorder:
     def __call__(self, found) -> None:
         merit = None
         if found.ok:
-            k = len(self.plan.goals)
+            k = self.plan.n_goals
             limits = np.array([c.limits for c in self.plan.constraints.values()]).reshape(-1, 2)
             over = np.maximum(limits[:, 0] - found.goals[k:], found.goals[k:] - limits[:, 1]).max(initial=0.0)
             feasible = over <= 1e-6 * max(1.0, float(np.abs(found.goals[k:]).max(initial=0.0)))

@@ -165,7 +165,7 @@ def sweep(study, backend: Backend, log, progress: Callable[[float], None] | None
         if progress is not None:
             progress(len(done) / len(jobs))
     points = [point for job in jobs for point in done[job["job"]]["points"]]
-    goals = ["minimise"] if len(plan.goals) == 1 else [goal.text for goal in plan.goals]
+    goals = ["minimise"] if plan.n_goals == 1 else [goal.text for goal in plan.goals]
     names = (*goals, *plan.constraints)
     goals = np.array([[np.nan] * len(names) if one is None else one for one, _, _ in points])
     first = _first_order(plan, names, deviations(plan, tolerances)) if tolerances else None

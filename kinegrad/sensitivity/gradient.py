@@ -83,7 +83,7 @@ def gradient(
     found = method.run(states, Wanted(system, labels, progress))
     run = states.result()
     check_finite(system, labels, found.matrix, found.by_slot)
-    no_meaning, slots = _without_meaning(states, labels, s_rho)
+    no_meaning, slots = tell_meaningless(states, labels, s_rho)
     extra = motion.cpu_s if states.motion is motion else 0.0
     return Gradient(
         method=method.name, values=dict(run.objectives), wrt=labels, matrix=found.matrix, motion=run,
@@ -149,7 +149,7 @@ def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.
             )
 
 
-def _without_meaning(states: AllStates, labels: Sequence[str], s_rho: Jacobian) -> tuple[dict[str, float], np.ndarray]:
+def tell_meaningless(states: AllStates, labels: Sequence[str], s_rho: Jacobian) -> tuple[dict[str, float], np.ndarray]:
     """Parameters by which there is no derivative, with the time that tells why, and the same by slot (SEN-1), with warnings."""
     times, slots, passed = states.passages(s_rho)
     if passed and states.motion.formulation.type == "matrix-r":

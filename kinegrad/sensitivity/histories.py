@@ -12,9 +12,10 @@ from kinegrad.coordinates.sets import lower
 from kinegrad.errors import KinegradError
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.direct import Sweep
-from kinegrad.sensitivity.gradient import states_of
-from kinegrad.sensitivity.sweeps import at_start, size_of_pieces
-from kinegrad.simulate import simulate
+from kinegrad.sensitivity.gradient import check_held, states_of, tell_meaningless
+from kinegrad.sensitivity.states import AllStates
+from kinegrad.sensitivity.sweeps import at_start, size_of_pieces, tell_unsettled
+from kinegrad.simulate import simulate, times_that_follow
 
 if TYPE_CHECKING:
     from kinegrad.sensitivity.result import Gradient
@@ -73,11 +74,41 @@ def states(gradient: Gradient, signals: Sequence[str]) -> StateSensitivities:
     sweep, final = Sweep(course.motion, ds), np.ones(len(signals), np.bool_)
     times, found = [0.0], [_at_start(course.motion, ds)]
     for piece in course.forwards(size_of_pieces(course.steps, None, found)):
-        sweep.grad[:] = 0.0
-        sweep.over(piece._replace(segment=piece.segment._replace(after=0.0, final=final)))
         times.append(float(course.motion.ts[piece.last]))
-        found.append(sweep.grad.copy())
+        found.append(_at_end_of(sweep, piece, final))
     return StateSensitivities(np.array(times), signals, gradient.wrt, np.array(found))
+
+
+def derivatives_at(motion, labels: Sequence[str], rows: Sequence[int]) -> np.ndarray:
+    """(k, o, p) derivatives of what the objectives of a motion take at the end, or integrate, at some of its states.
+
+    Parameters
+    ----------
+    motion : Motion
+        One that kept every step, converged as far as derivatives need it.
+    rows : increasing numbers of states
+    """
+    system = motion.system
+    times = (
+        times_that_follow(system, t_end=None, step=None, output_step=None) if motion.follows is None else motion.follows
+    )
+    check_held(system, labels, times, motion.formulation, motion.integrator)
+    course, ds = AllStates(motion), system.directions(labels)
+    sweep, final = Sweep(motion, ds), np.ones(len(system.objectives), np.bool_)
+    found, done = [], 0
+    for row in map(int, rows):
+        found.append(_at_start(motion, ds) if row == 0 else _at_end_of(sweep, course.piece(done, row), final))
+        done = row
+    tell_unsettled(sweep.work, course.steps)
+    tell_meaningless(course, labels, system.derivatives(labels))
+    return np.array(found)
+
+
+def _at_end_of(sweep: Sweep, piece, final: np.ndarray) -> np.ndarray:
+    """(o, p) derivatives at the end of a piece, all objectives taken as values there."""
+    sweep.grad[:] = 0.0
+    sweep.over(piece._replace(segment=piece.segment._replace(after=0.0, final=final)))
+    return sweep.grad.copy()
 
 
 def _with_signals(system, signals: tuple[str, ...]):

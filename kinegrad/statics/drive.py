@@ -39,6 +39,7 @@ def drive(
     progress: Callable[[float], None] | None = None,
     throw: bool = True,
     s: np.ndarray | None = None,
+    guess: np.ndarray | None = None,
 ) -> Motion:
     """The motion that the drivers of `system` prescribe, from 0 to `t_end`.
 
@@ -51,6 +52,8 @@ def drive(
     step, output_step : float, optional
         Time between instants [s]; between those that are kept.  In between, as many are found as the motion needs to stay on
         its branch.
+    guess : (n,) array, optional
+        Coordinates near those at the start, in the place of the poses: they choose the branch.
     throw : bool
         Raise AssemblyError when the mechanism locks up, or cannot go on for another reason (its `motion` holds what was found
         up to then); or return that motion, with a `status` that is not 0.
@@ -76,7 +79,7 @@ def drive(
     _require_memory(system, len(hs), stride)
     work = system.with_solver(DENSE).workspace(s=s)  # its kernels take full matrices
     driven = Driven(system, work)
-    row = driven.begin()
+    row = driven.begin(guess)
     work.call(OBSERVE)
     final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
     psi = np.where(final, work["g"], 0.0)
@@ -137,13 +140,15 @@ class Driven(GivenStates):
         self.first = 0
         self.more = int(np.iscomplexobj(work["q"]))  # a complex step needs one round more than its real part
 
-    def begin(self) -> np.ndarray:
+    def begin(self, near: np.ndarray | None = None) -> np.ndarray:
         """The row of the state at t = 0; raises when something is left free."""
         from kinegrad.kernels.orthogonal import factors
 
         system, work, m = self.system, self.work, self.system.m
         work["par"][:] = 0.0
         place(system, work)
+        if near is not None:
+            work["q"][:] = near
         self._put_coordinates()
         guess = work["q"].copy()
         try:

@@ -61,7 +61,7 @@ class Solver(ABC):
     constrained: ClassVar[bool] = False
     #: and equations among them
     equations: ClassVar[bool] = True
-    #: it needs residuals instead of one number
+    #: it needs residuals instead of one number: `residuals(x)` and `residual_jacobian(x)` of the task
     squares: ClassVar[bool] = False
     #: the module it needs, and the extra that installs it
     needs: ClassVar[tuple[str, str] | None] = None
