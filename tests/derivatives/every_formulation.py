@@ -39,7 +39,7 @@ def cases(*models) -> dict[str, Case]:
 
 def by_complex_step(case: Case) -> dict:
     """Objectives and their gradient (objectives, parameters) by complex step of the simulator."""
-    system, rounds = case.system(), TO_ROUNDING.get(case.formulation.type, (0.0, 16))
+    system, rounds = case.system(), TO_ROUNDING.get(case.formulation.type, (0.0, 9))
     columns = []
     for direction in system.directions(labels_of(system, case.wrt)):
         motion = case.run(system, *rounds, s=system.s + 1j * H * direction)

@@ -199,9 +199,9 @@ def test_ali3p_follows_a_cut_thread_over_turns():
 # --- whole runs ---
 
 RUNS = {
-    "ali3p": (CHAIN, (), ALI3P(penalty=1e7), Newmark(), ("p1", "p2", "tilt", "m", "start", "spin"), (0.0, 14)),
+    "ali3p": (CHAIN, (), ALI3P(penalty=1e7), Newmark(), ("p1", "p2", "tilt", "m", "start", "spin"), (0.0, 9)),
     "matrix-r": (CHAIN, (), MatrixR(), RungeKutta4(), ("p1", "p2", "tilt"), (1e-300, 25)),
-    "ali3p, thread cut": (JACK, ("thread",), ALI3P(penalty=1e7), Newmark(), ("pitch", "L", "J"), (0.0, 14)),
+    "ali3p, thread cut": (JACK, ("thread",), ALI3P(penalty=1e7), Newmark(), ("pitch", "L", "J"), (0.0, 9)),
 }
 
 

@@ -26,7 +26,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 H = 1e-30
 #: Tolerance and number of the Newton iterations of a step in a complex run: ALI3-P does them all, so that the imaginary
 #: part converges too; Matrix R ends where the step no longer shrinks.
-TO_ROUNDING = {"ali3p": (0.0, 14), "matrix-r": (1e-300, 25)}
+TO_ROUNDING = {"ali3p": (0.0, 9), "matrix-r": (1e-300, 25)}
 
 CHAIN = """
 kinegrad: 1

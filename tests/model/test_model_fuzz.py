@@ -151,12 +151,13 @@ def test_mutated_texts(data):
     attempt(Model.from_yaml_text, "\n".join(lines))
 
 
+OTHERS = [None, True, 0, -1, float("nan"), "", "x", "t", "1/0", [], [[]], {}, {"type": []}, [1, 2, 3]]
+
+
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
-@pytest.mark.parametrize(
-    "value", [None, True, 0, -1, float("nan"), "", "x", "t", "1/0", [], [[]], {}, {"type": []}, [1, 2, 3]], ids=repr
-)
-def test_every_place_replaced(name, value):
-    """Every single value of the examples in turn, replaced by one of another kind."""
+@pytest.mark.parametrize("k", range(len(OTHERS)), ids=[repr(value) for value in OTHERS])
+def test_places_replaced(name, k):
+    """Every fifth value of an example replaced by one of another kind; each place meets two or three kinds."""
     document = DOCUMENTS[name]
-    for path in list(paths_in(document))[1:]:
-        attempt(Model.from_dict, mutate(document, path, "replace", value))
+    for path in list(paths_in(document))[1 + k % 5 :: 5]:
+        attempt(Model.from_dict, mutate(document, path, "replace", OTHERS[k]))

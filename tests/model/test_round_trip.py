@@ -51,7 +51,7 @@ def test_numbers_of_the_examples():
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_random_models(block):
-    for seed in range(50 * block, 50 * (block + 1)):
+    for seed in range(15 * block, 15 * (block + 1)):
         model = random_model(np.random.default_rng(seed))
         assert same(Model.from_yaml_text(model.to_yaml()), model), f"seed {seed}"
 
