@@ -25,8 +25,8 @@ from kinegrad.simulate import simulate
 EXAMPLES = Path(__file__).parents[2] / "examples"
 H = 1e-30
 #: Tolerance and number of the Newton iterations of a step in a complex run: ALI3-P does them all, so that the imaginary
-#: part converges too; Matrix R ends where the step no longer shrinks.
-TO_ROUNDING = {"ali3p": (0.0, 9), "matrix-r": (1e-300, 25)}
+#: part converges too; Matrix R ends where the step no longer shrinks; the recursive one converges linearly with rows.
+TO_ROUNDING = {"ali3p": (0.0, 9), "matrix-r": (1e-300, 25), "recursive": (0.0, 16)}
 
 CHAIN = """
 kinegrad: 1
