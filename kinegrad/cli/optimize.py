@@ -74,7 +74,9 @@ def optimize(
         result.model.to_yaml(out)
     if plot is not None:
         result.plot(plot)
-    return Report(result.to_dict(), lambda console: _show(console, result, out, plot), good=result.optimal)
+    return Report(
+        result.to_dict(), lambda console: _show(console, result, out, plot), good=result.optimal and not result.defects
+    )
 
 
 def _many(study, files: dict[str, Path | None], **how) -> Report:
@@ -201,6 +203,8 @@ def _show(console, result: StudyResult, out: Path | None, plot: Path | None) -> 
             f"gradients, {result.seconds:.3g} s; by differences {saved} simulations more."
         )
     )
+    for text in result.defects:
+        console.print(Text(f"Defect of {text}.", style="bold"))
     console.print(
         Text(f"Gradient left {result.outcome.residual:.1e}, violation {result.outcome.violation:.1e} (scaled).")
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,6 +89,13 @@ class StudyResult:
         """How well the data determine the variables; None without residuals."""
         return None if self.outcome.fit is None else Estimates(**self.outcome.fit)
 
+    @cached_property
+    def defects(self) -> list[str]:
+        """Of a motion by drivers: singular positions on its way, and data passed in another order than at the start."""
+        from kinegrad.optimize.synthesis import defects
+
+        return defects(self.plan, self.stages[0].start, self.outcome.values)
+
     @property
     def sensitivity(self) -> dict[str, float]:
         """Derivatives of what is minimised by the variables, at the optimum."""
@@ -126,7 +134,7 @@ class StudyResult:
             "constraints": self.constraints, "active": self.active, "multipliers": self.multipliers,
             "residual": self.outcome.residual, "violation": self.outcome.violation, "evaluations": self.evaluations,
             "failures": self.failures, "gradients": self.gradients, "seconds": self.seconds, "estimates": self.outcome.fit,
-            "log": None if self.log is None else str(self.log),
+            "defects": self.defects, "log": None if self.log is None else str(self.log),
         }  # fmt: skip
 
     def to_dataframe(self):

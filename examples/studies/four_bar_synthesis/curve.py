@@ -26,7 +26,6 @@ def write(name, t, phi):
 
 
 if __name__ == "__main__":
-    t = np.arange(12) / 12
-    write("path.csv", t, TRUE["phase"] + 2.0 * np.pi * t)
+    write("path.csv", np.arange(12.0), TRUE["phase"] + np.pi / 6.0 * np.arange(12))
     turns = TRUE["phase"] + np.array([0.0, 0.5, 0.9, 1.6, 2.1, 2.5, 3.1, 3.8, 4.2, 4.9, 5.4, 5.9])
     write("free.csv", np.arange(12.0), turns)
