@@ -247,18 +247,19 @@ class Motion:
     def _reactions(self):
         return self._reactions_of(slice(None))
 
-    def _reactions_of(self, rows: slice):
+    def _reactions_of(self, rows: slice | np.ndarray):
         from kinegrad.reactions.solve import reactions
 
         return reactions(self.system, self.t[rows], self.q[rows], self.qd[rows], self.qdd[rows], s=self.s)
 
-    def reactions(self, name: str | None = None):
-        """Force and moment of every joint and constraint at every state kept, or of one: (k, 6).
+    def reactions(self, name: str | None = None, *, rows=None):
+        """Force and moment of every joint and constraint at every state kept, or at those numbered `rows`; or of one: (k, 6).
 
         They act on the second body, at the first marker, in global components: `Reactions` is a mapping of names to
         (k, 6) arrays that also tells which components are unique, and the forces of drivers.
         """
-        return self._reactions if name is None else self._reactions[name]
+        found = self._reactions if rows is None else self._reactions_of(np.asarray(rows))
+        return found if name is None else found[name]
 
     def reactions_at_end(self):
         """The same at the last state only."""
@@ -407,7 +408,15 @@ class Motion:
 
         return plot(self, names, path, x, beside)
 
-    def to_html(self, path: str | Path, *, gradient=None, frames: int = 600, folder: str | Path | None = None) -> Path:
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        gradient=None,
+        frames: int = 600,
+        folder: str | Path | None = None,
+        signals: str | Sequence[str] = (),
+    ) -> Path:
         """Where the animated page of the motion was written: one file that works offline.
 
         Parameters
@@ -418,10 +427,13 @@ class Motion:
             States shown, at most; the motion has more, or fewer.
         folder : str, optional
             Where paths of mesh files begin; the current folder by default.
+        signals : str or sequence of str
+            Signals in the panels, as `plot` takes them: "," on the same axes, ";" in a new panel. "all" puts every signal into
+            the file, for panels to choose from; by default it has those of joints, forces, measures and objectives.
         """
         from kinegrad.page.html import to_html
 
-        return to_html(self, path, gradient=gradient, frames=frames, folder=folder)
+        return to_html(self, path, gradient=gradient, frames=frames, folder=folder, signals=signals)
 
 
 def _made_again(contents: dict) -> Motion:

@@ -152,7 +152,7 @@ class Job:
     def write(self, motion: Motion, reactions: bool = False, signals: str | None = None) -> None:
         """Save and draw the motion where that was asked for; with the signals of --signals."""
         self.write_data(motion, reactions, signals)
-        self.write_page(motion)
+        self.write_page(motion, signals=signals)
 
     def write_data(self, motion: Motion, reactions: bool = False, signals: str | None = None) -> None:
         """Save the motion, and draw its figure, where that was asked for."""
@@ -165,10 +165,10 @@ class Job:
         if self.plot is not None:
             motion.plot(*([] if signals is None else [signals]), path=self.plot)
 
-    def write_page(self, motion: Motion, gradient=None) -> None:
+    def write_page(self, motion: Motion, gradient=None, signals: str | None = None) -> None:
         """Write the animated page where that was asked for."""
         if self.html is not None:
-            motion.to_html(self.html, gradient=gradient, folder=self.folder)
+            motion.to_html(self.html, gradient=gradient, folder=self.folder, signals=signals or ())
 
     def show_files(self, console) -> None:
         """Tell where files were written."""

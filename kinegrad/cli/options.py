@@ -83,8 +83,8 @@ Signals = Annotated[
     typer.Option(
         "--signals",
         metavar="NAMES",
-        help="Also give these signals (see `kinegrad signals`), or all: at the end, in the file of --out, and in the figure of "
-        "--plot, where ',' puts them on the same axes and ';' begins new ones.",
+        help="Also give these signals (see `kinegrad signals`), or all: at the end, in the file of --out, in the figure of "
+        "--plot and in the panels of a page, where ',' puts them on the same axes and ';' begins new ones.",
     ),
 ]
 Reactions = Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,11 +36,12 @@ def view(
     variant: o.Variant = None,
     port: Port = 0,
     no_open: NoOpen = False,
+    signals: o.Signals = None,
     json: o.Json = False,
 ) -> Report:
     """Show a motion in the browser; sliders change the design, and the page simulates anew."""
-    from kinegrad.page.scene import scene
-    from kinegrad.page.server import LiveServer, sliders
+    from kinegrad.page.live import LiveMotion
+    from kinegrad.page.server import LiveServer
 
     if not 0 <= port <= 65535:
         raise KinegradError(f"--port is {port}; give a number from 0 (any that is free) to 65535.")
@@ -52,16 +54,9 @@ def view(
         "--variant": variant,
     }
     choices = {"step": step, "t_end": t_end, "start": from_, "start_time": from_time}
-    motion = _saved(file, given) if _is_result(file) else _simulated(file, choices, set_, variant)
-    done = []
-
-    def simulate(values: dict[str, float], progress) -> dict:
-        fresh = _again(motion, values, progress)
-        done.append(values)
-        return scene(fresh, folder=file.parent)
-
-    document = scene(motion, folder=file.parent) | {"live": {"parameters": sliders(motion.system)}}
-    with LiveServer(document, simulate, port) as server:
+    motion = _saved(file, given) if _is_result(file) else _simulated(file, choices, set_, variant, signals)
+    live = LiveMotion(motion, partial(_again, motion), folder=file.parent, signals=signals or ())
+    with LiveServer(live.document(), live.simulate, port, live.signals) as server:
         print(f"The page is at {server.address} until you press Ctrl-C.", file=sys.stderr, flush=True)
         if not no_open:
             threading.Thread(target=_open, args=(server.address,), daemon=True).start()
@@ -69,10 +64,10 @@ def view(
             server.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:
             print(file=sys.stderr)
-        data = {"address": server.address, "simulations": len(done)}
+        data = {"address": server.address, "simulations": live.number}
 
     def show(console):
-        console.print(f"The page was closed after {len(done)} simulations.")
+        console.print(f"The page was closed after {live.number} simulations.")
 
     return Report(data, show)
 
@@ -99,12 +94,14 @@ def _saved(file: Path, given: dict[str, Any]) -> Motion:
     return load(file)
 
 
-def _simulated(file: Path, choices: dict, assignments, variant) -> Motion:
+def _simulated(file: Path, choices: dict, assignments, variant, signals: str | None) -> Motion:
     """The motion of a model as the file and the options say."""
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress
+    from kinegrad.cli.signals import checked
 
     model = o.load_model(file, variant, assignments)
+    checked(model, signals)
     job = prepare(model, Choices(**choices), (), None, None, keep=[file])
     with Progress("Simulation") as progress:
         return job.simulate(progress)

@@ -14,8 +14,18 @@ from kinegrad.page.scene import FRAMES, scene
 SUFFIXES = (".html", ".htm")
 #: The program in the order in which it is read: each file may use what stands before it.
 SCRIPTS = (
-    *("algebra.js", "solids.js", "camera.js", "drawing.js", "webgl.js", "canvas.js", "plots.js", "gradient.js"),
-    *("controls.js", "live.js", "main.js"),
+    *("algebra.js", "elements.js", "ticks.js", "solids.js", "camera.js", "drawing.js", "webgl.js", "canvas.js"),
+    *(
+        "memory.js",
+        "series.js",
+        "plot.js",
+        "picker.js",
+        "panels.js",
+        "gradient.js",
+        "controls.js",
+        "live.js",
+        "main.js",
+    ),
 )
 
 
@@ -27,10 +37,13 @@ def check_suffix(path: str | Path) -> Path:
     return path
 
 
-def to_html(motion, path: str | Path, *, gradient=None, frames: int = FRAMES, folder: str | Path | None = None) -> Path:
-    """Where the page of `motion` was written; a file that was there is replaced, and only by a complete one."""
+def to_html(motion, path: str | Path, *, frames: int = FRAMES, **options) -> Path:
+    """Where the page of `motion` was written; a file that was there is replaced, and only by a complete one.
+
+    `options` are those of `scene`.
+    """
     path = check_suffix(path)
-    text = page(scene(motion, most=frames, gradient=gradient, folder=folder))
+    text = page(scene(motion, most=frames, **options))
     with complete(path) as part:
         part.write_text(text, encoding="utf-8")
     return path

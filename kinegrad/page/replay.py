@@ -1,4 +1,4 @@
-"""Where bodies are, and what objectives see, at chosen states of a motion."""
+"""Where bodies are and how they move, at chosen states of a motion."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ class Frames:
         Origins of their frames, global.
     axes : (rows, bodies, 3, 3) array
         Rotation matrices: the columns are the axes of the frames.
-    integrands : (rows, objectives) array
-        What is integrated, or taken at the end.
+    velocity, spin : (rows, bodies, 3) array
+        Velocities of the origins and angular velocities, global.
     """
 
     origin: np.ndarray
     axes: np.ndarray
-    integrands: np.ndarray
+    velocity: np.ndarray
+    spin: np.ndarray
 
 
 def frames(motion, rows) -> Frames:
-    """Frames of all bodies and integrands of all objectives at the states `rows`.
+    """Frames of all bodies at the states `rows`.
 
     The frame of a body is four markers more: its origin and three unit vectors. Their components stand behind the slots of
     the model, so that any coordinate set moves them as it moves the markers of the user.
@@ -45,17 +46,15 @@ def frames(motion, rows) -> Frames:
     s = np.concatenate([motion.s, np.zeros(3), np.eye(3).ravel()])
     work = viewed.workspace(s=s, every_marker=True)
     fn = work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
-    states = [np.ascontiguousarray(getattr(motion, name)[rows]) for name in ("q", "qd", "qdd", "lam")]
-    times = motion.t[rows]
+    found = motion.scheme.motion(motion.traj[rows])  # whose multipliers move nothing, and converted motions have none
+    states = [np.ascontiguousarray(found[name]) for name in ("q", "qd", "qdd", "lam")]
     markers = np.zeros((len(rows), len(work["mk"]), 3, 3))
     unused = np.zeros((2, len(rows), 3))
-    integrands = np.zeros((len(rows), len(system.objectives)))
-    pieces = [slice(k, k + 1) for k in range(len(rows))] if system.objectives else [slice(None)]
-    for piece in pieces:  # one by one where the objectives have to be read after each
-        replay(fn, work.pointer, system.m, times[piece], *(x[piece] for x in states), markers[piece], *unused[:, piece])
-        integrands[piece] = work["g"]
-    found = markers[:, len(used) :, 0].reshape(len(rows), len(bodies), 4, 3)
-    return Frames(found[:, :, 0], np.swapaxes(found[:, :, 1:], 2, 3), integrands)
+    replay(fn, work.pointer, system.m, motion.t[rows], *states, markers, *unused)
+    found = markers[:, len(used) :].reshape(len(rows), len(bodies), 4, 3, 3)
+    x, v = found[..., 0, :], found[..., 1, :]
+    spin = 0.5 * np.cross(x[:, :, 1:], v[:, :, 1:]).sum(axis=2)  # of unit vectors that turn: w = sum a x a' / 2
+    return Frames(x[:, :, 0], np.swapaxes(x[:, :, 1:], 2, 3), v[:, :, 0], spin)
 
 
 def chosen_rows(t: np.ndarray, most: int) -> np.ndarray:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
-from kinegrad.coordinates.coordinate_set import ONE
 from kinegrad.coordinates.joints import KINDS
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.syntax import Expression
@@ -15,10 +15,11 @@ from kinegrad.model.bodies import VectorMarker
 from kinegrad.model.constraints import Distance
 from kinegrad.model.forces import Gravity
 from kinegrad.model.shapes import shapes_of
+from kinegrad.page.curves import Curves
 from kinegrad.page.packing import packed
 from kinegrad.page.replay import Frames, chosen_rows, frames
 from kinegrad.page.solids import GROUND, Solids, corners
-from kinegrad.plots.motion import FLAT, ROUNDING, moving_markers
+from kinegrad.plots.motion import FLAT, moving_markers
 from kinegrad.quiet import without_warnings
 from kinegrad.signals.orientations import quaternions
 
@@ -27,7 +28,9 @@ MANY = 24  # bodies from which one path is shown at first
 
 
 @without_warnings
-def scene(motion, *, most: int = FRAMES, gradient=None, folder: str | Path | None = None) -> dict:
+def scene(
+    motion, *, most: int = FRAMES, gradient=None, folder: str | Path | None = None, signals: str | Sequence[str] = ()
+) -> dict:
     """The document of a page, ready for JSON.
 
     Parameters
@@ -38,21 +41,24 @@ def scene(motion, *, most: int = FRAMES, gradient=None, folder: str | Path | Non
         Derivatives to draw as bars.
     folder : path, optional
         Where paths of mesh files begin; the current folder by default.
+    signals : str or sequence of str
+        Signals that the panels show, and with "all" every signal is in the page; by default what elements do.
     """
     if isinstance(most, bool) or not isinstance(most, int) or most < 2:
         raise KinegradError(f"frames is {most!r}; a page needs a whole number of them, at least 2.")
     rows = chosen_rows(motion.t, most)
-    return _Scene(motion, rows, Path(folder or ".")).document(gradient)
+    return _Scene(motion, rows, Path(folder or "."), signals).document(gradient)
 
 
 class _Scene:
     """One motion at chosen rows, on its way to a document."""
 
-    def __init__(self, motion, rows: np.ndarray, folder: Path):
+    def __init__(self, motion, rows: np.ndarray, folder: Path, signals: str | Sequence[str] = ()):
         self.motion, self.rows = motion, rows
         self.system, self.model = motion.system, motion.system.model
         self.bodies = [GROUND, *self.model.bodies]
         self.frames: Frames = frames(motion, rows)
+        self.curves = Curves(motion, rows, signals)
         self.markers = self._markers()
         low, high = self._box()
         self.low, self.high = low, high
@@ -94,7 +100,7 @@ class _Scene:
             "high": self.high.tolist(),
             "up": self._up(),
             "normal": self._normal(),
-            "plots": [plot for plot in self._plots() if plot["series"]],
+            **self._curves(),
             "gradient": None if gradient is None else _gradient(gradient),
         }
 
@@ -189,6 +195,14 @@ class _Scene:
 
     # --- curves and words ---
 
+    def _curves(self) -> dict:
+        """Series and panels; first where the first path leads, unless something was asked for."""
+        found = self.curves.document()
+        for name in [] if self.curves.asked else self._traces()[:1]:
+            first = {"title": "Marker", "marker": name, "names": [f"{name}.{axis}" for axis in "xyz"]}
+            found["panels"].insert(0, first)
+        return found
+
     def _facts(self) -> list[str]:
         motion = self.motion
         steps = f"{len(motion.hs)} steps to {motion.ts[-1]:g} s"
@@ -197,56 +211,6 @@ class _Scene:
         if motion.status:
             facts.append("stopped early")
         return facts
-
-    def _plots(self) -> list[dict]:
-        motion, rows = self.motion, self.rows
-        e = motion.energies
-        energies = {"kinetic": e.kinetic, "potential": e.potential, "total": e.kinetic + e.potential}
-        if np.abs(e.work).max() > 0.0:
-            energies["work"] = e.work
-        yield {
-            "title": "Energy",
-            "note": "change since the start",
-            "series": [
-                {"name": name, "unit": "J", "y": packed((values - values[0])[rows])}
-                for name, values in energies.items()
-            ],
-        }
-        levels = zip(("position", "velocity", "acceleration"), ("m", "m/s", "m/s²"), strict=True)
-        violation = np.where(motion.constraint_violation > ROUNDING, motion.constraint_violation, np.nan)[rows]
-        yield {
-            "title": "Constraint violation",
-            "note": "largest of all rows",
-            "log": True,
-            "series": [
-                {"name": name, "unit": unit, "y": packed(violation[:, k])}
-                for k, (name, unit) in enumerate(levels)
-                if self.system.m and np.isfinite(violation[:, k]).any()
-            ],
-        }
-        yield {
-            "title": "Coordinates",
-            "choose": "several",
-            "series": [
-                {"name": c, "unit": c.unit if c.unit != ONE else "", "y": packed(motion.q[rows, k])}
-                for k, c in enumerate(self.system.coordinates)
-            ],
-        }
-        yield {
-            "title": "Objectives",
-            "note": "what is integrated, or taken at the end",
-            "choose": "one",
-            "series": [
-                {
-                    "name": name,
-                    "unit": "",
-                    "y": packed(self.frames.integrands[:, k]),
-                    "total": _number(motion.objectives[name]),
-                    "kind": kind,
-                }
-                for k, (name, kind) in enumerate(self.system.objectives.items())
-            ],
-        }
 
 
 def _brief(value: float) -> str:

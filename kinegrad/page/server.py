@@ -5,6 +5,7 @@ method   path                 answer
 ======== ==================== ====================================================================================
 GET      ``/TOKEN/``          the page
 POST     ``/TOKEN/simulate``  lines of JSON while it works: ``{progress}``, then ``{scene, seconds}`` or ``{error}``
+POST     ``/TOKEN/signals``   ``{series}``: signals by name, of the motion that is shown, or ``{error}``
 ======== ==================== ====================================================================================
 
 It listens to this machine only. The token in the address is known to nobody who was not told the address. Requests have to
@@ -38,6 +39,7 @@ RECEIVING = 20.0  # seconds in which a request has to be there
 ANSWERING = 60.0  # seconds in which a client has to take a piece of the answer
 WAITING = 60.0  # seconds a request waits for the simulation before it
 SIMULATING = 600.0  # seconds a simulation may take
+MOST_SIGNALS = 200  # that one request may ask for
 MOST_SLIDERS = 12  # when the model names no design
 SPAN = 0.5  # sliders go so far to either side, of the value
 HEADERS = {
@@ -68,6 +70,8 @@ def sliders(system) -> list[dict]:
 class LiveServer(ThreadingHTTPServer):
     """Serves one page; `simulate(values, progress)` gives the scene of other parameter values.
 
+    `signals(names, number)` gives series of the motion with that number.
+
     Parameters
     ----------
     document : dict
@@ -78,10 +82,16 @@ class LiveServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, document: dict, simulate: Callable[[dict, Callable], dict], port: int = 0):
+    def __init__(
+        self,
+        document: dict,
+        simulate: Callable[[dict, Callable], dict],
+        port: int = 0,
+        signals: Callable[[list[str], int], list[dict]] | None = None,
+    ):
         self.text = page(document).encode()
         self.names = {parameter["name"] for parameter in document["live"]["parameters"]}
-        self.simulate = simulate
+        self.simulate, self.signals = simulate, signals
         self.token = secrets.token_urlsafe(16)
         self.one_at_a_time = threading.Lock()
         self.free = threading.Semaphore(MOST_CONNECTIONS)
@@ -158,7 +168,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(self._send_page)
 
     def do_POST(self) -> None:
-        self._answer(self._simulate)
+        self._answer(self._post)
 
     def _answer(self, act: Callable[[], None]) -> None:
         """Whatever happens, an answer, unless the client left."""
@@ -200,14 +210,41 @@ class Handler(BaseHTTPRequestHandler):
         self._begin("text/html; charset=utf-8", len(self.server.text))
         self.wfile.write(self.server.text)
 
-    def _simulate(self) -> None:
-        if self.asked != "/simulate" or self.headers.get_content_type() != "application/json":
+    def _post(self) -> None:
+        acts = {"/simulate": self._simulate} | ({"/signals": self._signals} if self.server.signals else {})
+        if self.asked not in acts or self.headers.get_content_type() != "application/json":
             raise Refused(HTTPStatus.NOT_FOUND, "there is nothing at this address for what was sent.")
-        values = self._values()
+        acts[self.asked]()
+
+    def _signals(self) -> None:
+        try:
+            sent = json.loads(self._body())
+            names, number = list(sent["names"]), int(sent["motion"])
+            if len(names) > MOST_SIGNALS:
+                raise ValueError
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+            raise Refused(
+                HTTPStatus.BAD_REQUEST,
+                f'the request is not {{"names": [NAME, ...], "motion": N}} with at most {MOST_SIGNALS} names.',
+            ) from None
         self._received()
+        with self._turn():
+            self._tell(series=self.server.signals(names, number))
+
+    @contextlib.contextmanager
+    def _turn(self):
+        """One at a time."""
         if not self.server.one_at_a_time.acquire(timeout=WAITING):
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "another simulation is running; try again when it is done.")
         try:
+            yield
+        finally:
+            self.server.one_at_a_time.release()
+
+    def _simulate(self) -> None:
+        values = self._values()
+        self._received()
+        with self._turn():
             begin = time.perf_counter()
 
             def progress(fraction: float) -> None:
@@ -219,8 +256,6 @@ class Handler(BaseHTTPRequestHandler):
 
             scene = self.server.simulate(values, progress)
             self._tell(scene=scene, seconds=time.perf_counter() - begin)
-        finally:
-            self.server.one_at_a_time.release()
 
     def _values(self) -> dict[str, float]:
         """Parameter values from the request."""

@@ -110,18 +110,16 @@ def _rotation(motion, references, rows) -> Iterator[np.ndarray]:
 
 
 def _reaction(motion, references, rows) -> Iterator[np.ndarray]:
-    found = motion.reactions()
+    found = motion.reactions(rows=rows)
     for reference in references:
         part = slice(0, 3) if reference.part == "reaction.force" else slice(3, 6)
-        x = found[reference.element][:, part]
-        yield _component(x if rows is None else x[rows], reference.component)
+        yield _component(found[reference.element][:, part], reference.component)
 
 
 def _of_driver(motion, references, rows) -> Iterator[np.ndarray]:
-    found = motion.reactions()
+    found = motion.reactions(rows=rows)
     for reference in references:
-        x = (found.forces if reference.part == "force" else found.powers)[reference.element]
-        yield x if rows is None else x[rows]
+        yield (found.forces if reference.part == "force" else found.powers)[reference.element]
 
 
 def _work(motion, references, rows) -> Iterator[np.ndarray]:

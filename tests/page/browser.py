@@ -10,7 +10,9 @@ import time
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
-PATIENCE = 600.0  # seconds for one answer, after which nothing is to be expected any more
+PATIENCE = float(
+    os.environ.get("KINEGRAD_PATIENCE", 600)
+)  # seconds for one answer, after which nothing is to be expected any more
 #: The browser reads commands from descriptor 3 and writes answers to 4; either may be taken, so both move out of the way first.
 START = """import fcntl, os, sys
 read, write = (fcntl.fcntl(int(fd), fcntl.F_DUPFD, 5) for fd in sys.argv[1:3])

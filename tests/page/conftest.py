@@ -11,12 +11,16 @@ ROOT = Path(__file__).parents[2]
 #: WebGL without a graphics card; the page falls back to a plain canvas where even that is missing.
 SOFTWARE = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
+#: What an earlier test chose is forgotten, unless the address says keep.
+FORGET = "try { location.hash.includes('keep') || localStorage.clear(); } catch (error) {}"
+
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory):
     if find() is None:
         pytest.skip("no Chromium or Chrome is installed; install one, or name it by KINEGRAD_BROWSER")
     with Browser(tmp_path_factory.mktemp("profile"), *SOFTWARE) as opened:
+        opened.ask("Page.addScriptToEvaluateOnNewDocument", source=FORGET)
         yield opened
 
 

@@ -76,19 +76,21 @@ def test_the_slider_moves_bodies_and_cursors(browser, five_bar_page):
     after = browser.run("kinegrad.point('bar_12.P2')"), browser.run(INK)[1]
     assert np.linalg.norm(np.subtract(before[0], after[0])) > 0.05 and before[1] != after[1]
     moved = np.subtract(browser.run(where), first)
-    widths = browser.run("[...document.querySelectorAll('.field')].map((f) => f.clientWidth)")
-    np.testing.assert_allclose(moved, 0.6 * (np.array(widths) - 56), atol=0.6)  # 46 and 10 px of margin
+    left, right = np.array(browser.run("kinegrad.page.plots.plots.map((p) => [p.box.left, p.box.right])")).T
+    np.testing.assert_allclose(moved, 0.6 * (right - left), atol=0.6)
+    assert np.ptp(left) == 0  # so that times stand below each other
     assert browser.run("document.getElementById('now').textContent") == "0.3000 s"
 
 
 def test_a_click_in_a_plot_sets_the_time(browser, five_bar_page):
     browser.open(five_bar_page[0])
-    _, y, left, width = middle(browser, ".field")
+    _, y, start, _ = middle(browser, ".field")
+    left, right = browser.run("(({ left, right }) => [left, right])(kinegrad.page.plots.plots[0].box)")
     for kind in ("mousePressed", "mouseReleased"):
-        browser.mouse(kind, left + 46 + 0.4 * (width - 56), y)
+        browser.mouse(kind, start + left + 0.4 * (right - left), y)
     assert browser.run("kinegrad.time") == pytest.approx(0.2, abs=0.002)
     reading = browser.run("document.querySelector('.entry b').textContent").replace("−", "-")
-    point = browser.run("kinegrad.point(document.querySelector('.plot select').value)")
+    point = browser.run("kinegrad.point(kinegrad.page.plots.list[0].marker)")
     assert float(reading.split()[0]) == pytest.approx(point[0], rel=5e-3)
 
 

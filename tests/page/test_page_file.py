@@ -1,6 +1,7 @@
 """The file of a page: its numbers are those of the motion, and it needs nothing else."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,14 +69,34 @@ def test_chosen_rows_meet_both_ends():
 
 def test_curves_are_those_of_the_motion(five_bar, tmp_path):
     scene = scene_of(five_bar.to_html(tmp_path / "a.html", frames=26))
-    plots = {plot["title"]: {s["name"]: s for s in plot["series"]} for plot in scene["plots"]}
-    assert list(plots) == ["Energy", "Constraint violation", "Coordinates", "Objectives"]
-    kinetic = unpacked(plots["Energy"]["kinetic"]["y"])
+    series = {one["name"]: one for one in scene["series"]}
+    panels = {panel["title"]: panel["names"] for panel in scene["panels"]}
+    assert list(panels) == ["Marker", "Forces", "Joints", "Energy", "Objectives", "Constraint violation"]
+    assert panels["Forces"] == ["spring_1.force", "spring_2.force"] and series["spring_1.force"]["unit"] == "N"
+    kinetic = unpacked(series["change of kinetic energy"]["y"])
     np.testing.assert_allclose(kinetic, five_bar.energies.kinetic[::20], rtol=1e-6)
-    np.testing.assert_allclose(unpacked(plots["Coordinates"]["J1.angle"]["y"]), five_bar.q[::20, 1], rtol=1e-6)
+    np.testing.assert_allclose(unpacked(series["J1.angle"]["y"]), five_bar.q[::20, 1], rtol=1e-6)
     speed = np.sum(five_bar.marker("bar_12.P2").velocity[::20] ** 2, axis=1)
-    np.testing.assert_allclose(unpacked(plots["Objectives"]["psi2"]["y"]), speed, rtol=1e-5, atol=1e-12)
-    assert plots["Objectives"]["psi2"]["total"] == pytest.approx(five_bar.objectives["psi2"])
+    np.testing.assert_allclose(unpacked(series["psi2"]["y"]), speed, rtol=1e-5, atol=1e-12)
+    assert series["psi2"]["total"] == pytest.approx(five_bar.objectives["psi2"])
+    reaction = np.linalg.norm(five_bar.reactions("J2")[::20, :3], axis=1)
+    np.testing.assert_allclose(unpacked(series["J2.reaction.force.norm"]["y"]), reaction, rtol=1e-6)
+    assert len(series) < 60 < scene["signals"] == len(five_bar.catalogue)
+
+
+def test_signals_that_are_asked_for_are_in_the_panels(five_bar, tmp_path):
+    asked = "bar_12.P2.velocity; J1.reaction.force.x, work"
+    scene = scene_of(five_bar.to_html(tmp_path / "a.html", frames=11, signals=asked))
+    velocity = [f"bar_12.P2.{axis}.velocity" for axis in "xyz"]
+    assert [panel["names"] for panel in scene["panels"][:2]] == [velocity, ["J1.reaction.force.x", "work"]]
+    series = {one["name"]: unpacked(one["y"]) for one in scene["series"]}
+    expected = five_bar.marker("bar_12.P2").velocity[::50]
+    np.testing.assert_allclose(np.stack([series[name] for name in velocity], 1), expected, rtol=1e-6, atol=1e-12)
+    everything = scene_of(five_bar.to_html(tmp_path / "a.html", frames=3, signals="all"))
+    assert {one["name"] for one in everything["series"]} > set(five_bar.catalogue)
+    assert everything["panels"] == scene_of(five_bar.to_html(tmp_path / "a.html", frames=3))["panels"]
+    with pytest.raises(kg.KinegradError, match=r"spring_1\.forse.*spring_1\.force"):
+        five_bar.to_html(tmp_path / "a.html", signals="spring_1.forse")
 
 
 def test_gradient_is_in_the_page(five_bar, five_bar_page, tmp_path):
@@ -100,7 +121,9 @@ def test_the_file_needs_nothing_else_and_is_closed_to_scripts_in_names(tmp_path)
     assert text.count("<script") == text.count("</script>") == 2
     program = re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.DOTALL)
     assert not re.search(r"https?://|\bimport\b|@import|src=|url\(", program)
-    assert "default-src 'none'" in text and len(SCRIPTS) == 11
+    assert "default-src 'none'" in text
+    web = Path(kg.__file__).parent / "page" / "web"
+    assert sorted(SCRIPTS) == sorted(path.name for path in web.glob("*.js"))  # each is in the page, once
 
 
 def test_sixty_four_bodies(tmp_path):

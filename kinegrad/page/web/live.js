@@ -5,6 +5,7 @@ class Live {
     this.redraw = redraw;
     this.values = Object.fromEntries(live.parameters.map(({ name, value }) => [name, value]));
     this.start = { ...this.values };
+    this.motion = live.motion;
     panel.hidden = false;
     const head = make("div", { className: "plot-head" }, panel);
     make("h2", { textContent: "Design" }, head);
@@ -79,11 +80,26 @@ class Live {
     this.bar.hidden = true;
   }
 
+  // Signals of the motion that is shown, by name; nothing, and a sentence, where they cannot be had.
+  async signals(names) {
+    try {
+      const answer = await fetch("signals", {
+        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ names, motion: this.motion }),
+      });
+      const row = await answer.json();
+      if (row.error !== undefined) this.tell(row.error);
+      return row.series;
+    } catch (error) {
+      this.tell("the server does not answer; it may have been stopped.");
+    }
+  }
+
   read(row) {
     if (row.progress !== undefined) this.bar.value = row.progress;
     if (row.error !== undefined) this.tell(row.error);
     if (row.scene) {
       this.status.textContent = row.seconds === undefined ? "" : `${short(row.seconds, 2)} s`;
+      this.motion = row.scene.motion;
       this.redraw(row.scene);
     }
   }

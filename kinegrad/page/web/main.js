@@ -25,9 +25,11 @@ class Page {
       this.clock.play(false);
       this.clock.set(time);
     };
-    this.plots = new Plots(document.getElementById("plots"), this.drawing, go);
-    if (scene.gradient) new GradientBars(document.getElementById("gradient"), scene.gradient);
     if (scene.live) this.live = new Live(document.getElementById("live"), scene.live, (fresh) => this.replace(fresh));
+    this.memory = new Memory(scene);
+    const ask = scene.live ? (names) => this.live.signals(names) : null;
+    this.plots = new Panels(document.getElementById("plots"), this.motions(), scene, { clock: this.clock, setTime: go, memory: this.memory, ask });
+    if (scene.gradient) new GradientBars(document.getElementById("gradient"), scene.gradient);
     this.theme = themeNow();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       this.theme = themeNow();
@@ -52,6 +54,11 @@ class Page {
     this.labels.setAttribute("aria-label", `${scene.title}, animated: ${scene.bodies.length - 1} bodies, ${scene.joints.length} joints, ${scene.springs.length} springs`);
   }
 
+  // The motions that are shown together, with their curves.
+  motions() {
+    return [{ label: "", series: new Series(this.drawing) }];
+  }
+
   // Another motion of the same model, after its parameters have changed.
   replace(scene) {
     const traced = this.drawing.traced;
@@ -62,7 +69,7 @@ class Page {
     Object.assign(old, { corners: fresh.corners, size: fresh.size });
     this.view.setMeshes(this.drawing.meshes);
     this.clock.times = this.drawing.times;
-    this.plots.fill(this.drawing);
+    this.plots.replace(this.motions());
     fillMenu(this.drawing, this.shown, this.camera, () => this.later());
     this.words(scene);
     this.clock.set(this.clock.time);
@@ -142,4 +149,5 @@ window.kinegrad = {
   get renderer() { return page.view.kind; },
   setTime(time) { page.clock.play(false); page.clock.set(time); },
   point(name) { return page.drawing.at(page.drawing.marker(name)); },
+  tickLabels,
 };
