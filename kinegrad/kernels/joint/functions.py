@@ -3,6 +3,7 @@
 Motions are taken about the global origin; `com` has another EVALUATE.
 """
 
+from kinegrad.kernels import set_functions as common
 from kinegrad.kernels.clearing import clear_covectors, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
@@ -36,18 +37,6 @@ from kinegrad.kernels.joint.motion import accelerations, field, positions, veloc
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
 from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, GEOMETRY, MARKERS, MASS, NODE
 from kinegrad.kernels.products import AT_POSITION, OBJECTIVE
-from kinegrad.kernels.set_functions import (
-    bias_of_rows,
-    energies,
-    forces,
-    keep_rates,
-    linear_rows_and_objectives,
-    objectives,
-    pull,
-    rows,
-    run_part,
-    tangent,
-)  # fmt: skip
 from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import add, cross, dot, mat, mv, six, vec_at, vm
 
@@ -79,7 +68,7 @@ def base(node, s, gravity, on):
 def position(ctx):
     """Positions of nodes and markers with their columns, and Phi, Phi_t, Phi_q."""
     positions(node_(ctx), coord_(ctx), s_(ctx), q_(ctx))
-    run_part(ctx, AT_POSITIONS)
+    common.run_part(ctx, AT_POSITIONS)
 
 
 @PARTS.part(AT_POSITIONS)
@@ -88,7 +77,7 @@ def at_positions(ctx):
     """Positions of markers with their columns, and Phi, Phi_t, Phi_q, at the positions of the nodes."""
     marker_positions(node_(ctx), mk_(ctx), s_(ctx))
     first_columns(coord_(ctx), mk_(ctx), col_(ctx))
-    rows(ctx)
+    common.rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
@@ -102,15 +91,15 @@ def evaluate(ctx):
         body_forces(node, mass_(ctx), s)
     else:
         moving_bodies(node, coord, mass_(ctx), s, q, v, zero_(ctx))
-        run_part(ctx, AT_POSITIONS)
+        common.run_part(ctx, AT_POSITIONS)
     marker_rates(node, mk)
     clear_covectors(mk)
     for i in range(f.shape[0]):
         f[i] = 0.0
-    forces(ctx)
+    common.forces(ctx)
     wrenches(node, mk)
     accumulate(node, coord, square_(ctx), M_(ctx), f)
-    tangent(ctx)
+    common.tangent(ctx)
 
 
 @cfunction(what="the simulation kernels")
@@ -120,7 +109,7 @@ def bias(ctx):
     base(node, s_(ctx), count_(ctx)[GRAVITY], False)
     velocities(node, coord_(ctx), q_(ctx), vp, zero_(ctx))
     marker_rates(node, mk)
-    bias_of_rows(ctx)
+    common.bias_of_rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
@@ -130,7 +119,7 @@ def observe(ctx):
     base(node, s_(ctx), count_(ctx)[GRAVITY], False)
     velocities(node, coord_(ctx), q_(ctx), vp_(ctx), ap_(ctx))
     marker_rates(node, mk)
-    objectives(ctx)
+    common.objectives(ctx)
 
 
 @kernel
@@ -163,17 +152,17 @@ def linearise(ctx):
         scalar_values(sc, mk, q, v, a)
         if context == 0:
             keep(node)
-            keep_rates(ctx)
+            common.keep_rates(ctx)
         rate_columns(coord, mk, col, context == 1)
         if ds_(ctx).shape[0] > 0:
-            run_part(ctx, DIRECTION_COLUMNS)
+            common.run_part(ctx, DIRECTION_COLUMNS)
         if context == 0:
-            run_part(ctx, INERTIA_PRODUCTS)
+            common.run_part(ctx, INERTIA_PRODUCTS)
             run_stage(ctx, LINEAR_FORCES)
-    linear_rows_and_objectives(ctx)
+    common.linear_rows_and_objectives(ctx)
     curvature(node, coord, mk, q, square_(ctx), R_q_(ctx), Nv_q_(ctx), Na_q_(ctx))
     if ds_(ctx).shape[0] > 0:
-        run_part(ctx, DIRECTION_PRODUCTS)
+        common.run_part(ctx, DIRECTION_PRODUCTS)
 
 
 @PARTS.part(INERTIA_PRODUCTS)
@@ -219,7 +208,7 @@ def pullback(ctx):
     node, mk, psi_s = node_(ctx), mk_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     motions(node, coord_(ctx), want_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx))
     marker_motions(node, mk)
-    pull(ctx)
+    common.pull(ctx)
     marker_slots(node, mk, want_(ctx), psi_s)
     node_slots(node, mass_(ctx), s_(ctx), q_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)
 
@@ -240,7 +229,7 @@ def energy(ctx):
             d = add(v, cross(o, c))
             kinetic += 0.5 * (s[M["m"]] * dot(d, d) + dot(w, mv(tensor(s, M["J"]), w)))
             potential -= s[M["m"]] * dot(g, c)
-    energies(ctx, kinetic, potential)
+    common.energies(ctx, kinetic, potential)
 
 
 FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)

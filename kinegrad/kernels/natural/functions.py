@@ -1,5 +1,6 @@
 """The seven functions of the natural set, as C functions of a context; what elements contribute comes by stages."""
 
+from kinegrad.kernels import set_functions as common
 from kinegrad.kernels.clearing import clear_covectors, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
@@ -49,18 +50,6 @@ from kinegrad.kernels.natural.records import (
     V,
 )  # fmt: skip
 from kinegrad.kernels.products import AT_POSITION, OBJECTIVE
-from kinegrad.kernels.set_functions import (
-    bias_of_rows,
-    energies,
-    forces,
-    keep_rates,
-    linear_rows_and_objectives,
-    objectives,
-    pull,
-    rows,
-    run_part,
-    tangent,
-)  # fmt: skip
 from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import dot, vec_at
 
@@ -106,7 +95,7 @@ def prepare(ctx):
 def settle(ctx):
     """Frames and markers at q."""
     if has_changed(watch_(ctx), seen_(ctx), s_(ctx)):
-        run_part(ctx, PREPARE)
+        common.run_part(ctx, PREPARE)
     move_frames(frame_(ctx), basis_(ctx), entity_(ctx), q_(ctx), s_(ctx), AT)
     marker_positions(frame_(ctx), place_(ctx), entity_(ctx), mk_(ctx), here_(ctx), s_(ctx), q_(ctx))
 
@@ -130,13 +119,13 @@ def accelerate(ctx, a, field):
 def at_positions(ctx):
     """Positions of frames and markers, and Phi, Phi_t, Phi_q."""
     settle(ctx)
-    rows(ctx)
+    common.rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
 def position(ctx):
     """Phi, Phi_t, Phi_q at q."""
-    run_part(ctx, AT_POSITIONS)
+    common.run_part(ctx, AT_POSITIONS)
 
 
 @cfunction(what="the simulation kernels")
@@ -144,26 +133,26 @@ def evaluate(ctx):
     """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
     frame, mk, v, f, f0 = frame_(ctx), mk_(ctx), v_(ctx), f_(ctx), f0_(ctx)
     if not flag_(ctx)[AT_POSITION]:
-        run_part(ctx, AT_POSITIONS)
+        common.run_part(ctx, AT_POSITIONS)
     move(ctx, v, V)
     clear_covectors(mk)
     copy(M_(ctx), M0_(ctx))
     for i in range(f.shape[0]):
         f[i] = f0[i]
-    forces(ctx)
+    common.forces(ctx)
     clear_field(frame, MU)
     covectors(frame, place_(ctx), mk, here_(ctx), MU, 0)
     compose(frame, MU)
     scatter(frame, basis_(ctx), entity_(ctx), fcol_(ctx), MU, f)
     entity_forces(entity_(ctx), mk, f)
-    tangent(ctx)
+    common.tangent(ctx)
 
 
 @cfunction(what="the simulation kernels")
 def bias(ctx):
     """c = Phidd(q, vp, 0) at the q of the last evaluate."""
     move(ctx, vp_(ctx), V)
-    bias_of_rows(ctx)
+    common.bias_of_rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
@@ -171,7 +160,7 @@ def observe(ctx):
     """g of the objectives, and x, xd, xdd of the markers, at the q of the last evaluate."""
     move(ctx, vp_(ctx), V)
     accelerate(ctx, ap_(ctx), AC)
-    objectives(ctx)
+    common.objectives(ctx)
 
 
 @cfunction(what="the sensitivity kernels")
@@ -190,15 +179,15 @@ def linearise(ctx):
         scalar_values(sc, mk, q, v, a)
         if ds_(ctx).shape[0] > 0:
             star_(ctx)[0] = 1 - context
-            run_part(ctx, DIRECTION_COLUMNS)
+            common.run_part(ctx, DIRECTION_COLUMNS)
         if context == 0:
-            keep_rates(ctx)
+            common.keep_rates(ctx)
             run_stage(ctx, LINEAR_FORCES)
-    linear_rows_and_objectives(ctx)
+    common.linear_rows_and_objectives(ctx)
     move_frames(frame_(ctx), basis_(ctx), entity_(ctx), dv_(ctx), s_(ctx), DV)
     move_frames(frame_(ctx), basis_(ctx), entity_(ctx), da_(ctx), s_(ctx), DA)
     if ds_(ctx).shape[0] > 0:
-        run_part(ctx, DIRECTION_PRODUCTS)
+        common.run_part(ctx, DIRECTION_PRODUCTS)
 
 
 @PARTS.part(DIRECTION_COLUMNS)
@@ -257,7 +246,7 @@ def pullback(ctx):
     move_frames(frame, basis, entity, eta_v, s, EV)
     move_frames(frame, basis, entity, eta_a, s, EA)
     marker_motions(frame, place, entity, mk, here_(ctx), s, mu, eta_v, eta_a)
-    pull(ctx)
+    common.pull(ctx)
     marker_slots(frame, place, entity, mk, here_(ctx), s, psi_s)
     inertia_slots(frame, mass_(ctx), s, count_(ctx)[GRAVITY], psi_s)
     frame_slots(frame, basis, entity, s, psi_s)
@@ -272,7 +261,7 @@ def energy(ctx):
     for i in range(frame.shape[0]):
         kinetic += kinetic_energy(frame[i])
         potential -= dot(g, first_moment(frame[i]))
-    energies(ctx, kinetic, potential)
+    common.energies(ctx, kinetic, potential)
 
 
 FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)

@@ -1,5 +1,6 @@
 """The seven functions of the reference-point set, as C functions of a context; what elements contribute comes by stages."""
 
+from kinegrad.kernels import set_functions as common
 from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
@@ -27,18 +28,6 @@ from kinegrad.kernels.reference_point.markers import (
 from kinegrad.kernels.reference_point.motion import fields, keep, orientations, rates
 from kinegrad.kernels.reference_point.pullback import inertia_slots, marker_motions, marker_slots, motions
 from kinegrad.kernels.reference_point.records import BODY
-from kinegrad.kernels.set_functions import (
-    bias_of_rows,
-    energies,
-    forces,
-    keep_rates,
-    linear_rows_and_objectives,
-    objectives,
-    pull,
-    rows,
-    run_part,
-    tangent,
-)  # fmt: skip
 from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import dot, vec_at
 
@@ -74,13 +63,13 @@ def move(ctx, v, a):
 def at_positions(ctx):
     """Positions of bodies and markers, and Phi, Phi_t, Phi_q."""
     place(ctx)
-    rows(ctx)
+    common.rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
 def position(ctx):
     """Phi, Phi_t, Phi_q at q."""
-    run_part(ctx, AT_POSITIONS)
+    common.run_part(ctx, AT_POSITIONS)
 
 
 @cfunction(what="the simulation kernels")
@@ -88,7 +77,7 @@ def evaluate(ctx):
     """M, f, Phi, Phi_t, Phi_q and the approximate tangent at (q, v)."""
     body, mk, s, q, v, f = body_(ctx), mk_(ctx), s_(ctx), q_(ctx), v_(ctx), f_(ctx)
     if not flag_(ctx)[AT_POSITION]:
-        run_part(ctx, AT_POSITIONS)
+        common.run_part(ctx, AT_POSITIONS)
     move(ctx, v, zero_(ctx))
     clear_covectors(mk)
     clear_flat(M_(ctx))
@@ -96,24 +85,24 @@ def evaluate(ctx):
     for i in range(f.shape[0]):
         f[i] = 0.0
     body_forces(body, s, q, count_(ctx)[GRAVITY], f)
-    forces(ctx)
+    common.forces(ctx)
     covectors(body, mk, s, False)
     marker_forces(body, q, f)
-    tangent(ctx)
+    common.tangent(ctx)
 
 
 @cfunction(what="the simulation kernels")
 def bias(ctx):
     """c = Phidd(q, vp, 0) at the q of the last evaluate."""
     move(ctx, vp_(ctx), zero_(ctx))
-    bias_of_rows(ctx)
+    common.bias_of_rows(ctx)
 
 
 @cfunction(what="the simulation kernels")
 def observe(ctx):
     """g of the objectives, and x, xd, xdd of the markers, at the q of the last evaluate."""
     move(ctx, vp_(ctx), ap_(ctx))
-    objectives(ctx)
+    common.objectives(ctx)
 
 
 @cfunction(what="the sensitivity kernels")
@@ -131,17 +120,17 @@ def linearise(ctx):
         scalar_values(sc, mk, q, v, a)
         rate_columns(body, mk, col, s, v, a, context == 1)
         if ds_(ctx).shape[0] > 0:
-            run_part(ctx, DIRECTION_COLUMNS)
+            common.run_part(ctx, DIRECTION_COLUMNS)
         if context == 0:
             keep(body)
-            keep_rates(ctx)
-            run_part(ctx, INERTIA_PRODUCTS)
+            common.keep_rates(ctx)
+            common.run_part(ctx, INERTIA_PRODUCTS)
             run_stage(ctx, LINEAR_FORCES)
-    linear_rows_and_objectives(ctx)
+    common.linear_rows_and_objectives(ctx)
     covectors(body, mk, s, True)
     curvature(body, square_(ctx), R_q_(ctx), Nv_q_(ctx), Na_q_(ctx))
     if ds_(ctx).shape[0] > 0:
-        run_part(ctx, DIRECTION_PRODUCTS)
+        common.run_part(ctx, DIRECTION_PRODUCTS)
 
 
 @PARTS.part(INERTIA_PRODUCTS)
@@ -178,7 +167,7 @@ def pullback(ctx):
     psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
     motions(body, q, mu, eta_v, eta_a)
     marker_motions(body, mk, s, mu, eta_v, eta_a)
-    pull(ctx)
+    common.pull(ctx)
     marker_slots(body, mk, psi_s)
     inertia_slots(body, s, a_(ctx), dv_(ctx), da_(ctx), mu, eta_v, eta_a, count_(ctx)[GRAVITY], psi_s)
 
@@ -193,7 +182,7 @@ def energy(ctx):
         B = body[i]
         kinetic += kinetic_energy(B, s, q, v)
         potential -= s[B["m"]] * dot(g, vec_at(q, B["k"]))
-    energies(ctx, kinetic, potential)
+    common.energies(ctx, kinetic, potential)
 
 
 FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)
