@@ -374,7 +374,7 @@ class GantrySet(CoordinateSet):
             **element_arrays(system, number, n + len(ds)),
         }
 
-    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
+    def guess(self, system: System, s: np.ndarray, close=None) -> np.ndarray:
         origins = [placed(body.pose, system.parameters.evaluate) for body in system.model.bodies.values()]
         return np.concatenate([np.zeros(3) if pose is None else pose[0] for pose in origins])
 

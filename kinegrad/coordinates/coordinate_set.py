@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -89,8 +89,13 @@ class CoordinateSet(ABC):
         """Put the addresses of all that function `which` runs on a model into the arrays of its context."""
 
     @abstractmethod
-    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
-        """q near the poses of the bodies, without what elements own: it chooses the branch of the assembly."""
+    def guess(
+        self, system: System, s: np.ndarray, close: Callable[[System, Workspace], None] | None = None
+    ) -> np.ndarray:
+        """q near the poses of the bodies, without what elements own: it chooses the branch of the assembly.
+
+        A set that takes the poses from joint coordinates calls `close` for those, which closes their loops.
+        """
 
     def spanning_tree(self) -> SpanningTree | None:
         """The tree of joints that these coordinates stand on; None where they stand on none."""

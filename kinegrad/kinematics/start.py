@@ -36,6 +36,7 @@ MOST_NAMED = 3  # coordinates that move without inertia
 POSITION_TOLERANCE = 1e-13
 ACCEPTED = 1e-9  # a residual above this, in a mechanism of size 1, is not assembled
 MAX_ITERATIONS = 60
+NEAR = 0.05  # gaps in units of what rows change by when the mechanism moves by its size: poses that choose the branch
 
 
 def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0.0, guess=None, given=None) -> int:
@@ -66,8 +67,23 @@ def start_from_position(system: System, work: Workspace, compliance: float = 0.0
 
 
 def place(system: System, work: Workspace) -> None:
-    """Leaves a position near the poses of the bodies in the workspace: the guess from which an assembly is found."""
-    q = system.set.guess(system, work["s"].real)
+    """Leaves a position near the poses of the bodies in the workspace: the guess from which an assembly is found.
+
+    Where the poses are far from closing the loops, which branch is found depends on the coordinates; so joint coordinates
+    close them first, for every set.
+    """
+    s = work["s"].real
+    _put(system, work, system.set.guess(system, s))
+    if system.set.spanning_tree() is None and system.m:
+        work["flag"][FREEDOMS] = 0
+        work.call(POSITION)
+        gaps = np.abs(work["Phi"][: system.m].real) / row_sizes(system, work, system.m)
+        if not gaps.max() < NEAR:
+            _put(system, work, system.set.guess(system, s, _close_loops))
+
+
+def _put(system: System, work: Workspace, q: np.ndarray) -> None:
+    """Leaves in the workspace q, what elements own, and the starts of coordinates that are freedoms or driven."""
     work["q"][:] = np.concatenate([q, np.zeros(system.n - len(q))])
     bound = [own for own in system.own if own.row >= 0]
     if bound:
@@ -75,6 +91,34 @@ def place(system: System, work: Workspace) -> None:
         work.call(POSITION)
         for own in bound:
             work["q"][own.k] = work["Phi"][own.row]  # a row is what markers tell, less the coordinate
+    for freedom in system.freedoms:
+        k = system.coordinate_of(freedom)
+        if k is not None and freedom.position >= 0:
+            work["q"][k] = work["s"][freedom.position]
+    put_driven(system, work)
+
+
+def put_driven(system: System, work: Workspace) -> None:
+    """Gives coordinates that are driven their values at once, with all turns; the others follow from them."""
+    names = system.row_names
+    driven = [(system.number_of.get(driver.measure), name) for name, driver in system.model.drivers.items()]
+    driven = [(k, names.index(name)) for k, name in driven if k is not None and name in names]
+    if driven:
+        work["flag"][FREEDOMS] = 0
+        work.call(POSITION)
+        for k, row in driven:
+            work["q"][k] -= work["Phi"][row]  # a row is the coordinate, less its value
+
+
+def _close_loops(system: System, work: Workspace) -> None:
+    """Closes the loops of joint coordinates in the workspace, with the starts of the freedoms if they can be kept."""
+    place(system, work)
+    guess = work["q"].copy()
+    for solve in (solve_position, lambda *both: close_position(*both, "at the start")):
+        with contextlib.suppress(AssemblyError):
+            solve(system, work)
+            return
+        work["q"][:] = guess
 
 
 def weigh_rows(system: System, work: Workspace) -> None:

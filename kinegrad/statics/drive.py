@@ -15,7 +15,7 @@ from kinegrad.jumps import jump_times
 from kinegrad.kernels.formulations.arguments import Objectives
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, POSITION
 from kinegrad.kernels.status import CALLBACK_FAILED, OK
-from kinegrad.kinematics.start import close_position, place, row_sizes, usual_moves
+from kinegrad.kinematics.start import close_position, place, put_driven, row_sizes, usual_moves
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.memory import require
 from kinegrad.motion import Motion
@@ -146,10 +146,11 @@ class Driven(GivenStates):
 
         system, work, m = self.system, self.work, self.system.m
         work["par"][:] = 0.0
-        place(system, work)
-        if near is not None:
+        if near is None:
+            place(system, work)
+        else:
             work["q"][:] = near
-        self._put_coordinates()
+            put_driven(system, work)
         guess = work["q"].copy()
         try:
             self.first = close_position(system, work, "at t = 0 s")
@@ -170,16 +171,6 @@ class Driven(GivenStates):
         if status != OK:
             raise AssemblyError(reason(self, status)[0])
         return row
-
-    def _put_coordinates(self) -> None:
-        """Coordinates that are driven have their values at once, with all turns; the others follow from them."""
-        system, work, names = self.system, self.work, self.system.row_names
-        work["flag"][FREEDOMS] = 0
-        work.call(POSITION)
-        for name, driver in system.model.drivers.items():
-            k = system.number_of.get(driver.measure)
-            if k is not None and name in names:
-                work["q"][k] -= work["Phi"][names.index(name)]  # a row is the coordinate, less its value
 
     load = Scheme.load
 

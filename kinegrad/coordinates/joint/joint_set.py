@@ -77,7 +77,7 @@ class JointSet(CoordinateSet):
 
         link(which, arrays)
 
-    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
+    def guess(self, system: System, s: np.ndarray, close=None) -> np.ndarray:
         return initial_guess(system, s)
 
     def spanning_tree(self) -> SpanningTree:

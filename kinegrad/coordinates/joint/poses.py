@@ -24,8 +24,8 @@ class Poses:
             model.degrees_of_freedom = {}
             self.system = JointSet.lower(model)
 
-    def __call__(self, rho: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A (b, 3, 3), r (b, 3) of the bodies in the order of the model, for parameters rho."""
+    def __call__(self, rho: np.ndarray, close=None) -> tuple[np.ndarray, np.ndarray]:
+        """A (b, 3, 3), r (b, 3) of the bodies in the order of the model, for parameters rho; `close` may close loops."""
         system = self.system.with_parameters(rho)
         work = system.workspace()
         work["q"][: system.n] = initial_guess(system, work["s"])
@@ -33,6 +33,8 @@ class Poses:
             k = system.coordinate_of(freedom)
             if k is not None:
                 work["q"][k] = work["s"][freedom.position]
+        if close is not None:
+            close(system, work)
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
         A, r, *_ = system.set.bodies(system, work)

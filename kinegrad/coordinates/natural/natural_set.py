@@ -90,11 +90,11 @@ class NaturalSet(CoordinateSet):
         """Bodies by name, with the numbers of their records."""
         return {body: i for i, body in enumerate(self.places)}
 
-    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
+    def guess(self, system: System, s: np.ndarray, close=None) -> np.ndarray:
         """The poses that joint coordinates give, as points and vectors."""
         if "of joints" not in self._poses:
             self._poses["of joints"] = Poses(system.model)
-        A, r = self._poses["of joints"](system.rho.real)
+        A, r = self._poses["of joints"](system.rho.real, close)
         still = np.zeros((len(r), 6))
         return coordinates_of(self, list(system.model.bodies), s, A, r, still, still)[0]
 

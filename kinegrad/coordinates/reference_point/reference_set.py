@@ -80,12 +80,12 @@ class ReferencePointSet(CoordinateSet):
 
         link(which, arrays)
 
-    def guess(self, system: System, s: np.ndarray) -> np.ndarray:
+    def guess(self, system: System, s: np.ndarray, close=None) -> np.ndarray:
         """The poses that joint coordinates give: p has its largest entry positive."""
         if "of joints" not in self._poses:
             self._poses["of joints"] = Poses(system.model)
         q = []
-        for B, A, r in zip(self.bodies_[1:], *self._poses["of joints"](system.rho.real), strict=True):
+        for B, A, r in zip(self.bodies_[1:], *self._poses["of joints"](system.rho.real, close), strict=True):
             q += [*(r + A @ s[B["com"] : B["com"] + 3]), *p_from_A(A)]
         return np.array(q)
 
