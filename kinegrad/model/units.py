@@ -114,7 +114,7 @@ def _unit(node: syntax.Node, of: UnitOf) -> Unit | None:
         case syntax.Power(base, syntax.Number(power)):
             unit = _unit(base, of)
             return None if unit is None else unit ** Fraction(power).limit_denominator(12)
-        case syntax.Power():
+        case syntax.Power() | syntax.TableName():
             return None
     return _of_call(node, of)
 

@@ -51,14 +51,17 @@ def _panel(found, signals: Sequence[Signal], across: str | None, figure, place) 
     first, histories = signals[0], next(iter(found.values()))
     below = "time [s]" if across is None else histories.signals[across].label
     axes.set_xlabel(below, parse_math=False)
-    axes.set_ylabel(first.label if len(signals) == 1 else _shared_label(first), parse_math=False)
+    axes.set_ylabel(first.label if len(signals) == 1 else _shared_label(signals), parse_math=False)
     axes.set_title(first.name if len(signals) == 1 else _title(signals), parse_math=False)
     finish(axes, legend=len(signals) * len(found) > 1)
 
 
-def _shared_label(signal: Signal) -> str:
-    """What several signals of one unit are."""
-    return f"{signal.dimension} [{signal.unit}]" if signal.unit else "value"
+def _shared_label(signals: Sequence[Signal]) -> str:
+    """What several signals of one unit are; where that is not known, the last word that their names share."""
+    if signals[0].unit:
+        return f"{signals[0].dimension} [{signals[0].unit}]"
+    words = {signal.name.rpartition(".")[2] for signal in signals}
+    return words.pop() if len(words) == 1 else "value"
 
 
 def _title(signals: Sequence[Signal]) -> str:
