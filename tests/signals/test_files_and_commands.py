@@ -50,6 +50,17 @@ def test_given_and_still(motion, tmp_path):
     assert kg.assemble(free.system)["arm.B.position"].shape == (3,)
 
 
+def test_the_unit_of_what_reads_a_table_is_that_of_the_rest():
+    model = kg.Model.from_yaml_text(PENDULUM + "tables: {rise: {x: [0, 1, 2], y: [0, 1, 3], outside: hold}}\n")
+    document = model.to_dict()
+    document["objectives"] = {
+        "gap": {"final": "table(t, rise) + arm.B.x"},
+        "scaled": {"final": "abs(table(t, rise))"},
+    }
+    signals = kg.Model.from_dict(document).signals
+    assert (signals["gap"].unit, signals["scaled"].unit) == ("m", "")
+
+
 def test_tables(motion):
     pytest.importorskip("pandas")
     table = motion.to_dataframe(signals=["strut.force", "camber"])
