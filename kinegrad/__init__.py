@@ -33,6 +33,8 @@ _PUBLIC = {
     **dict.fromkeys(("ALI3P", "MatrixR", "Index1", "Penalty", "Recursive", "UdwadiaKalaba"), "model.simulation"),
     **dict.fromkeys(("Newmark", "HHT", "GeneralizedAlpha", "RungeKutta4", "RungeKutta54"), "model.simulation"),
     "Motion": "motion",
+    "Signal": "model.signals",
+    "Histories": "signals.histories",
     "State": "starts",
     "load": "results",
     **dict.fromkeys(("compare", "Comparison", "ComparisonRow"), "studies.compare"),

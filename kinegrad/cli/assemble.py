@@ -15,7 +15,10 @@ def assemble(
     cut: o.Cut = [],  # noqa: B006
     json: o.Json = False,
 ) -> Report:
-    """Close all loops at the start, and tell where markers are and how they move."""
+    """Close all loops at the start, and tell where markers are and how they move.
+
+    Nothing is simulated. Example: kinegrad assemble arm.yaml --set length=0.7
+    """
     from kinegrad.cli.rest import markers_data, show_coordinates, show_facts, show_positions
     from kinegrad.statics.assembly import assemble as solve
 

@@ -23,7 +23,7 @@ def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json 
 
     The linkage of five bars beside Exudyn and MuJoCo, and its gradients; open chains beside Pinocchio, MuJoCo and Exudyn; the
     problems A01 to A05 of the IFToMM library beside Exudyn and MuJoCo; the tables and figures of a thesis. Programs that are
-    not installed are left out.
+    not installed are left out. Example: kinegrad bench five-bar --repeats 3
     """
     from kinegrad.bench import chain, five_bar, iftomm, thesis
     from kinegrad.bench.machine import machine

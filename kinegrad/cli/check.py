@@ -25,7 +25,7 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
     """Assemble a model and count its degrees of freedom.
 
     Also tells what it is made of, the size of its equations, redundant rows and the joints at which loops are cut. Exit
-    code 1 when the degrees of freedom given do not suit it.
+    code 1 when the degrees of freedom given do not suit it. Example: kinegrad check arm.yaml
     """
     description = load_model(model, variant, set_)
     _compile_only_for_large(description)

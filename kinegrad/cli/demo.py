@@ -25,6 +25,7 @@ def demo(plot: Plot = Path("kinegrad_demo.png"), html: Html = None, json: Json =
     """Simulate and differentiate a linkage of five bars.
 
     It moves for 5 s; its gradient, by two methods, is shown beside published numbers, and its motion is drawn and animated.
+    Example: kinegrad demo --plot five_bar.png
     """
     from kinegrad.cli.job import Choices, prepare
     from kinegrad.cli.progress import Progress

@@ -39,7 +39,10 @@ def equilibrium(
     signals: o.Signals = None,
     json: o.Json = False,
 ) -> Report:
-    """Find a position where all forces balance, its stability and its reactions."""
+    """Find a position where all forces balance, its stability and its reactions.
+
+    It is looked for from the start that the file gives. Example: kinegrad equilibrium arm.yaml --signals brake.force
+    """
     from kinegrad.cli import signals as of_signals
     from kinegrad.cli.gradient import _by_name, _names, add_check
     from kinegrad.cli.rest import markers_data

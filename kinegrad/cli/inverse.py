@@ -26,7 +26,10 @@ def inverse(
     check: DrivenCheck = False,
     json: o.Json = False,
 ) -> Report:
-    """Move a model by its drivers, and tell the forces these have to give, and all reactions."""
+    """Move a model by its drivers, and tell the forces these have to give, and all reactions.
+
+    The drivers must leave no freedom. Example: kinegrad inverse crank.yaml --t-end 2 --plot crank.png
+    """
     from kinegrad.cli import signals as of_signals
     from kinegrad.cli.gradient import _names
     from kinegrad.cli.kinematics import add_gradient, show_gradient, show_motion, summary

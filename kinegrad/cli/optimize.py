@@ -46,7 +46,11 @@ def optimize(
     ] = None,
     json: o.Json = False,
 ) -> Report:
-    """Find the best design of a study; the same command goes on where it was stopped."""
+    """Find the best design of a study; the same command goes on where it was stopped.
+
+    A study file names a model, parameters with limits, and what is to become small. Example:
+    kinegrad optimize study.yaml --out best.yaml
+    """
     from kinegrad.cli.job import check_files
     from kinegrad.optimize.study import Study
 

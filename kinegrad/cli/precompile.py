@@ -9,7 +9,7 @@ from kinegrad.cli.options import Json
 def precompile(json: Json = False) -> Report:
     """Compile all kernels ahead of their first use.
 
-    What is compiled already is only loaded.
+    What is compiled already is only loaded. Example: kinegrad precompile
     """
     import sys
 

@@ -9,7 +9,7 @@ from kinegrad.cli.options import Json
 def schema(json: Json = False) -> Report:
     """Print the JSON Schema of model files, for editors.
 
-    With --json it stands on one line.
+    With --json it stands on one line. Example: kinegrad schema
     """
     from kinegrad.model.schema import json_schema
 

@@ -39,7 +39,10 @@ def view(
     signals: o.Signals = None,
     json: o.Json = False,
 ) -> Report:
-    """Show a motion in the browser; sliders change the design, and the page simulates anew."""
+    """Show a motion in the browser; sliders change the design, and the page simulates anew.
+
+    A saved motion is shown as it is. Example: kinegrad view arm.yaml --t-end 2
+    """
     from kinegrad.page.live import LiveMotion
     from kinegrad.page.server import LiveServer
 
