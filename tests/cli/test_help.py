@@ -1,5 +1,6 @@
 """The example in the help of every command."""
 
+import itertools
 import re
 import shlex
 import shutil
@@ -54,6 +55,6 @@ def test_the_example_in_the_help(name, command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = command(*words)
     assert (code, err) == (0, "") and out
-    for option, file in zip(words, words[1:], strict=False):
+    for option, file in itertools.pairwise(words):
         if option in ("--plot", "--out", "--html"):
             assert (tmp_path / file).stat().st_size > 0
