@@ -45,6 +45,7 @@ _PUBLIC = {
     "Evaluation": "optimize.evaluation",
     "MultistartResult": "optimize.multistart",
     "SweepResult": "optimize.sweep",
+    "FrontResult": "optimize.front",
     # derivatives
     "gradient": "sensitivity.gradient",
     "Gradient": "sensitivity.result",
@@ -68,6 +69,7 @@ _PUBLIC = {
     "Reactions": "reactions.result",
     # tools
     "rotations": None,
+    "bridge": None,
     **dict.fromkeys(("KinegradError", "ModelError", "ExpressionError", "AssemblyError", "SimulationError"), "errors"),
     **dict.fromkeys(
         ("AccuracyWarning", "DerivativeWarning", "IterationWarning", "ModelWarning", "UnusedOptionWarning"), "errors"

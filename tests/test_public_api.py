@@ -12,14 +12,14 @@ NAMES = """
 ALI3P AccuracyWarning Actuator Angle AngularRates Assembly AssemblyError AxisInertia Body Bushing Cardan Certificate
 Coincidence Comparison ComparisonRow ContinuousAdjoint Cylindrical DerivativeWarning Direct DiscreteAdjoint Distance Dot
 Driver ElementEquations Equations Equilibrium Evaluation ExpressionError Fixed Floating FloatingStart Force FrameMarker
-Freedom GeneralizedAlpha Gradient GradientCheck Gravity Ground Guidance HHT Hessian Histories Index1 Inverse
+Freedom FrontResult GeneralizedAlpha Gradient GradientCheck Gravity Ground Guidance HHT Hessian Histories Index1 Inverse
 IterationWarning KinegradError Linear Link MatrixR Mobility Model ModelError ModelWarning Motion MultistartResult
 NamedArray Newmark Objective Parallel Penalty Planar PointInPlane PointMarker PointMass PointOnLine Pose PositionRow
 Prismatic Problem Reactions Recursive Revolute RungeKutta4 RungeKutta54 SameDirection Screw Signal Simulation
 SimulationError Spherical SphericalStart Spline Spring State Stepper StepperState Study StudyProblem StudyResult
 SweepResult Torque UdwadiaKalaba UnusedOptionWarning VectorMarker VelocityRow __version__ angular_rates assemble box
-check_gradient compare cylinder drive equilibrium gradient hessian hessian_product inverse joint law load lower mobility
-natural reference_point rod rotations simulate sphere
+bridge check_gradient compare cylinder drive equilibrium gradient hessian hessian_product inverse joint law load lower
+mobility natural reference_point rod rotations simulate sphere
 """
 
 

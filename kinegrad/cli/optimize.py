@@ -62,6 +62,12 @@ def optimize(
         return _many(
             changed, {"--out": out, "--plot": plot}, log=path, fresh=fresh, workers=workers, scheduler=scheduler
         )
+    if found.description.front is not None:
+        for option, value in (("--workers", workers), ("--scheduler", scheduler), ("--out", out)):
+            if value is not None:
+                raise KinegradError(f"{option} does not go with a front; leave it out (--json has all designs).")
+        changed = found.with_solver(type=solver, tolerance=tolerance, max_evaluations=max_evaluations)
+        return _front(changed, plot, log=path, fresh=fresh)
     for option, value in (("--workers", workers), ("--scheduler", scheduler)):
         if value is not None:
             raise KinegradError(
@@ -107,6 +113,39 @@ def _many(study, files: dict[str, Path | None], **how) -> Report:
         found.best.model.to_yaml(files["--out"])
     keep = study.description.multistart.keep
     return Report(found.to_dict(), lambda console: _show_starts(console, found, keep), good=found.best is not None)
+
+
+def _front(study, plot: Path | None, **how) -> Report:
+    """A front."""
+    from kinegrad.cli.progress import Progress
+
+    with Progress("Front") as progress:
+        try:
+            found = study.front(progress=progress, **how)
+        except KeyboardInterrupt:
+            raise Stopped(
+                f"stopped. Finished searches are in {str(how['log'])!r}; the same command goes on from there."
+            ) from None
+    if plot is not None:
+        found.plot(plot)
+    return Report(found.to_dict(), lambda console: _show_front(console, found, plot), good=len(found) > 1)
+
+
+def _show_front(console, found, plot: Path | None) -> None:
+    from rich.text import Text
+
+    console.print(
+        Text(f"{len(found)} designs by {found.method}; {found.evaluations} evaluations, {found.dropped} dropped.")
+    )
+    shown = list(found.plan.variables.labels)[:8]
+    rows = [
+        (*(f"{x:.6g}" for x in goals), *(f"{x:.6g}" for x in values[:8]))
+        for goals, values in zip(found.goals, found.values, strict=True)
+    ]
+    console.print(_table((*found.names, *shown), rows))
+    for what, path in (("log", found.log), ("figure", plot)):
+        if path is not None:
+            console.print(Text(f"The {what} is in {path}."))
 
 
 def _table(head, rows):

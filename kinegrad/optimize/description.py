@@ -226,6 +226,33 @@ class Sweep(Element):
     scheduler: str | None = Field(None, description="address of a Dask scheduler, or local")
 
 
+class Front(Element):
+    """Designs of which none is better in every goal than another."""
+
+    goals: Goals = Field(description="objectives or expressions that all shall be small")
+    points: Count = Field(12, description="designs that are looked for")
+    method: Literal["limits", "nsga2"] | None = Field(
+        None,
+        description="limits on the second goal, with gradients; or nsga2, a population without; by the number of goals",
+    )
+    seed: Seed = Field(1, description="the seed of a population")
+
+    @model_validator(mode="after")
+    def _several(self):
+        if len(self.goals) < 2:
+            raise ValueError(f"has {len(self.goals)} goals; give at least two.")
+        if self.method == "limits" and len(self.goals) > 2:
+            raise ValueError(f"has {len(self.goals)} goals, and method limits takes two; leave one out, or take nsga2.")
+        if self.points < 2:
+            raise ValueError("has points: 1; give at least two.")
+        return self
+
+    @property
+    def how(self) -> str:
+        """The method, chosen by the number of goals where none is given."""
+        return self.method or ("limits" if len(self.goals) == 2 else "nsga2")
+
+
 class Tolerance(Element):
     """How far a parameter of a finished part may be off."""
 
@@ -339,6 +366,7 @@ class Description(Element):
     )
     multistart: Multistart | None = Field(None, description="searches from many designs")
     sweep: Sweep | None = Field(None, description="designs that are only looked at")
+    front: Front | None = Field(None, description="goals of which none is made better without another getting worse")
     tolerances: Annotated[dict[str, Tolerance], TABLE] = Field(default_factory=dict, description="spread of parameters")
     log: str | None = Field(None, description="the file that records every evaluation")
 
@@ -351,6 +379,8 @@ class Description(Element):
         data = {key: value for key, value in data.items() if value is not None}
         if isinstance(data.get("minimise"), str | Expression | float | int):
             data["minimise"] = {"value": data["minimise"]}
+        if isinstance(data.get("front"), list | tuple):
+            data["front"] = {"goals": data["front"]}
         if isinstance(data.get("solver"), str):
             data["solver"] = {"type": data["solver"]}
         if data.get("residuals") and not data.get("constraints") and isinstance(data.get("solver", {}), dict):
@@ -362,10 +392,9 @@ class Description(Element):
 
     @model_validator(mode="after")
     def _aim(self):
-        if self.minimise is None and not self.residuals:
-            raise ValueError("has nothing that shall be small; add minimise: EXPRESSION, or residuals.")
-        if self.minimise is not None and self.residuals:
-            raise ValueError(
-                "has minimise and residuals; keep one of them (residuals make the sum of their squares small)."
-            )
+        aims = [key for key in ("minimise", "residuals", "front") if getattr(self, key)]
+        if not aims:
+            raise ValueError("has nothing that shall be small; add minimise: EXPRESSION, residuals, or front.")
+        if len(aims) > 1:
+            raise ValueError(f"has {' and '.join(aims)}; keep one of them: each says what shall be small.")
         return self

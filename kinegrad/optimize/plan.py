@@ -207,9 +207,13 @@ class _Checks:
     def goals(self, names: Names) -> tuple[Goal, ...]:
         study = self.study
         several = study.minimise and study.minimise.largest_of
-        goals = several or (() if study.minimise is None else (study.minimise.value,))
+        where, goals = ("minimise", "largest_of"), several
+        if study.front is not None:
+            where, goals = ("front", "goals"), study.front.goals
+        elif several is None:
+            goals = () if study.minimise is None else (study.minimise.value,)
         for k, goal in enumerate(goals):
-            self.goal(("minimise",) if several is None else ("minimise", "largest_of", k), goal, names)
+            self.goal(("minimise",) if where[0] == "minimise" and several is None else (*where, k), goal, names)
         for name, constraint in study.constraints.items():
             wrong = identifier_problem(name)
             if wrong:
@@ -289,6 +293,9 @@ class _Checks:
             self.add(("sweep",), "and multistart stand in one study; make two of them.")
         if study.sweep is not None and study.stages:
             self.add(("sweep",), "and stages stand in one study, and a sweep has none; make two of them.")
+        for key in ("multistart", "sweep", "stages"):
+            if study.front is not None and getattr(study, key):
+                self.add(("front",), f"and {key} stand in one study; make two of them.")
         if study.tolerances and study.sweep is None:
             self.add(("tolerances",), "need a sweep; add sweep: {type: monte-carlo, points: 1000}.")
         if study.sweep is not None and study.sweep.type == "monte-carlo" and not study.tolerances:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from kinegrad.errors import ModelError, Problem
+from kinegrad.errors import KinegradError, ModelError, Problem
 from kinegrad.model.element import dotted, sentences
 from kinegrad.model.model import Model
 from kinegrad.optimize.description import Description
+from kinegrad.optimize.front import FrontResult, front
 from kinegrad.optimize.jobs import backend_of
 from kinegrad.optimize.log import Log, NoLog, fingerprint, without_nan
 from kinegrad.optimize.multistart import MultistartResult, multistart
@@ -85,7 +86,7 @@ class Study:
 
     def __repr__(self) -> str:
         what = self.description.minimise
-        goal = ", residuals" if what is None else f", minimise {what.value or 'the largest of several'}"
+        goal = ", no single aim" if what is None else f", minimise {what.value or 'the largest of several'}"
         return f"<Study of {self.model.title or 'a model'!r}: {len(self.plan.variables)} variables{goal}>"
 
     @property
@@ -140,6 +141,8 @@ class Study:
         progress : callable, optional
             Called with the number of evaluations, the best value so far and its violation.
         """
+        if self.description.front is not None:
+            raise KinegradError("The study asks for a front and not for one optimum; use Study.front().")
         study = self.with_solver(type=solver, tolerance=tolerance, max_evaluations=max_evaluations)
         path = log if log is not None else study.description.log
         kept = NoLog() if path is None else Log(path, study.fingerprint, study.plan.title, fresh)
@@ -203,21 +206,56 @@ class Study:
         study = self._with("sweep", given)
         return study._many(sweep, study.description.sweep, log, fresh, progress)
 
-    def _with(self, section: str, given: Mapping[str, Any]) -> Study:
-        """The study with other values of keys of a section, which may be absent."""
+    def front(
+        self,
+        goals: Sequence[str] | None = None,
+        points: int | None = None,
+        *,
+        method: str | None = None,
+        seed: int | None = None,
+        log: str | Path | None = None,
+        fresh: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> FrontResult:
+        """Designs of which none is better in every goal than another.
+
+        Parameters
+        ----------
+        goals : list of str
+            Objectives or expressions that shall be small, in the place of what the study minimises.
+        points : int
+            Designs that are looked for.
+        method : str
+            "limits": the first goal is made small with limits on the second, by the study's solver and with gradients (default
+            for two goals); "nsga2": a population without gradients, by pymoo, of as many designs as `max_evaluations`.
+        seed, log, fresh, progress : as of `multistart`
+        """
+        given = {"goals": goals, "points": points, "method": method, "seed": seed}
+        study = self._with("front", given, without=("minimise", "residuals"))
+        return study._logged(front, log, fresh, progress)
+
+    def _with(self, section: str, given: Mapping[str, Any], without: Sequence[str] = ()) -> Study:
+        """The study with other values of keys of a section, which may be absent, and without some sections."""
         given = {key: value for key, value in given.items() if value is not None}
         before = getattr(self.description, section)
         if before is not None and not given:
             return self
-        keys = {name: getattr(self.description, name) for name in self.description.model_fields_set}
+        keys = {
+            name: getattr(self.description, name) for name in self.description.model_fields_set if name not in without
+        }
         own = {} if before is None else {name: getattr(before, name) for name in before.model_fields_set}
         return Study(self.model, **keys | {section: own | given})
 
     def _many(self, what: Callable, how, log, fresh: bool, progress, *more):
+        where = backend_of(how.backend, how.workers, how.scheduler)
+        return self._logged(what, log, fresh, progress, *more, where)
+
+    def _logged(self, what: Callable, log, fresh: bool, progress, *more):
+        """What a function gives of the study, some arguments, a log and whom to tell."""
         path = log if log is not None else self.description.log
         kept = NoLog() if path is None else Log(path, self.fingerprint, self.plan.title, fresh)
         with kept, _collected_warnings():
-            return what(self, *more, backend_of(how.backend, how.workers, how.scheduler), kept, progress)
+            return what(self, *more, kept, progress)
 
 
 def _stages(stages: list[Plan], log, progress):

@@ -210,7 +210,7 @@ def test_refused(line, tmp_path, optimize):
 def test_what_does_not_go_together():
     model = kg.Model.from_yaml_text(PUSHED)
     one = {"x": {"signal": "mass.O.x", "t": [1.0], "values": [1.0]}}
-    with pytest.raises(kg.ModelError, match="has minimise and residuals"):
+    with pytest.raises(kg.ModelError, match="has minimise and residuals; keep one"):
         kg.Study(model, variables={"F": {}}, residuals=one, minimise="end")
     with pytest.raises(kg.ModelError, match="has nothing that shall be small"):
         kg.Study(model, variables={"F": {}})
