@@ -59,7 +59,7 @@ class Plan:
     constraints: Mapping[str, Constraint]
     solver: SolverChoice
     residuals: tuple[ResidualPlan, ...] = ()
-    systems: dict = field(default_factory=dict)  # made once, by the coordinates of cases
+    systems: dict = field(default_factory=dict)  # made once, by coordinates and objectives
 
     @property
     def n_goals(self) -> int:

@@ -33,7 +33,7 @@ class CaseRuns:
     def __init__(self, plan: Plan, case: CasePlan, objectives: list[str], systems: dict):
         self.case, self.plan = case, plan
         coordinates = case.simulation.coordinates
-        key = (coordinates.type, tuple(sorted(coordinates.options().items())))
+        key = (coordinates.type, tuple(sorted(coordinates.options().items())), tuple(objectives))
         if key not in systems:
             model = plan.model.copy()
             signals = {one.objective: {"final": one.signal} for one in plan.residuals}

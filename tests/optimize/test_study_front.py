@@ -16,7 +16,7 @@ bodies: {mass: {mass: 1, inertia: [1, 1, 1], markers: {O: [0, 0, 0]}}}
 joints: {slide: {type: prismatic, between: [ground.O, mass.O], axis: [1, 0, 0]}}
 forces: {push: {type: force, acts_on: slide.distance, value: F + G}}
 degrees_of_freedom: {slide.distance: {position: 0}}
-objectives: {miss: {final: "(mass.O.x - 1)**2"}}
+objectives: {miss: {final: "(mass.O.x - 1)**2"}, far: {final: "(mass.O.x - 2)**2"}}
 simulation: {t_end: 2, step: 0.1, formulation: {type: index1}, integrator: {type: rk4}}
 """
 
@@ -34,6 +34,8 @@ def known(effort):
 
 def test_a_front_by_limits():
     found = study(minimise="miss").front(["miss", "F**2 + G**2"], points=6)
+    other = study(minimise="miss").front(["far", "miss"], points=3)  # both from runs: (x - 2)² and (x - 1)²
+    assert np.sqrt(other.goals).sum(axis=1) == pytest.approx(1.0, abs=1e-6)
     assert len(found) == 6 and found.dropped == 0 and found.method == "limits"
     miss, effort = found.goals.T
     assert miss == pytest.approx(known(effort), abs=1e-6)
