@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 NAMES_SHOWN = 20
-LARGE = 100  # bodies from which on compiled kernels save more than it takes to compile them
+LARGE = 30  # bodies from which on compiled kernels save more than it takes to compile them
 
 
 def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = [], json: Json = False) -> Report:  # noqa: B006

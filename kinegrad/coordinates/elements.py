@@ -557,9 +557,16 @@ def rows_of(names_: list[str], implied: list[tuple[int, str]], closures: Collect
 def records(fields, rows, number) -> np.ndarray:
     """An array of records, from dicts; what they do not give is zero."""
     out = np.zeros(len(rows), record(fields, number))
+    given: dict[str, tuple[list[int], list]] = {}
     for i, values in enumerate(rows):
         for key, value in values.items():
-            out[i][key] = value
+            if key not in given:
+                given[key] = [], []
+            at, what = given[key]
+            at.append(i)
+            what.append(value)
+    for key, (at, what) in given.items():
+        out[key][at if len(at) < len(rows) else slice(None)] = what
     return out
 
 

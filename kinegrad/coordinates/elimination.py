@@ -110,34 +110,43 @@ def cost_of(fronts: Sequence[Front]) -> float:
 def tables_of(fronts: Sequence[Front], square: Sequence[Sequence[int]], wide: Sequence[Sequence[int]]) -> dict:
     """The tables of `kinegrad.kernels.solvers.fronts`, for matrices whose rows have these columns, in this order."""
     first = np.zeros(len(square), np.int64)  # the front in which a coordinate is eliminated
-    local = [{k: i for i, k in enumerate(front.columns)} for front in fronts]
+    n = len(square)
     sizes = [len(front.columns) for front in fronts]
     offsets = np.cumsum([0, *(size**2 for size in sizes)])
     at_columns, at_places = np.cumsum([0, *sizes]), np.cumsum([0, *(len(front.rest) for front in fronts)])
-    rows, places = [], []
+    columns = np.array([k for front in fronts for k in front.columns], np.int64)
+    keys = np.repeat(np.arange(len(fronts)), sizes) * n + columns
+    order = np.argsort(keys)
+    keys, places = keys[order], (np.arange(len(columns)) - np.repeat(at_columns[:-1], sizes))[order]
+
+    def local(f, k):
+        """Where coordinates k stand in fronts f."""
+        return places[np.searchsorted(keys, f * n + k)]
+
+    rows = []
     for f, front in enumerate(fronts):
         first[list(front.pivots)] = f
         rows.append([offsets[f], sizes[f], len(front.pivots), front.parent, at_columns[f], at_places[f]])
-        places += [local[front.parent][k] for k in front.rest]
-
-    def place(i, j):
-        f = min(first[i], first[j])
-        return offsets[f] + local[f][i] * sizes[f] + local[f][j]
-
-    def lower(i, j):
-        """Of the lower triangle of the matrix, in the lower triangle of the front; -1 above the diagonal."""
-        f = min(first[i], first[j])
-        a, b = local[f][i], local[f][j]
-        return offsets[f] + max(a, b) * sizes[f] + min(a, b) if i >= j else -1
-
-    entries = [(i, j) for i, row in enumerate(square) for j in row]
-    of_row = [min((first[j] for j in row), default=0) for row in wide]
+    rest = np.array([(front.parent, k) for front in fronts for k in front.rest], np.int64).reshape(-1, 2)
+    i, j = entries_of(square)
+    f = np.minimum(first[i], first[j])
+    a, b = local(f, i), local(f, j)
+    size = np.array(sizes, np.int64)[f] if fronts else f
+    of_row = [min((int(first[j]) for j in row), default=0) for row in wide]
+    l, k = entries_of(wide)
     return {
         "front": np.array(rows, np.int64).reshape(-1, 6),
-        "front_columns": np.array([k for front in fronts for k in front.columns], np.int64),
-        "front_places": np.array(places, np.int64),
-        "front_of_entry": np.array([place(i, j) for i, j in entries], np.int64),
-        "front_of_lower": np.array([lower(i, j) for i, j in entries], np.int64),
+        "front_columns": columns,
+        "front_places": local(*rest.T),
+        "front_of_entry": offsets[f] + a * size + b,
+        # of the lower triangle of the matrix, in the lower triangle of the front; -1 above the diagonal
+        "front_of_lower": np.where(i >= j, offsets[f] + np.maximum(a, b) * size + np.minimum(a, b), -1),
         "front_of_row": np.array(of_row, np.int64),
-        "front_in_row": np.array([local[f][j] for f, row in zip(of_row, wide, strict=True) for j in row], np.int64),
+        "front_in_row": local(np.array(of_row, np.int64)[l], k),
     }
+
+
+def entries_of(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the entries of a matrix whose rows have these columns."""
+    columns = np.fromiter((j for row in rows for j in row), np.int64)
+    return np.repeat(np.arange(len(rows)), np.fromiter(map(len, rows), np.int64, len(rows))), columns

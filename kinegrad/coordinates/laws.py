@@ -85,13 +85,13 @@ class Formula:
         """What tells on which side of their kinks the outputs are: numbers that are 0 at a kink (LAW-13)."""
         graph, found = self.graph, []
         for i in graph.needed(outputs):
-            operands = [Scalar(graph, k) for k in graph.operands[i]]
+            operands = [graph[k] for k in graph.operands[i]]
             if graph.operations[i] == "abs":
                 found.append(algebra.sign(*operands))
             elif graph.operations[i] in ("min", "max"):
                 found.append(algebra.sign(operands[0] - operands[1]))
-            elif Scalar(graph, i) in self._kinked:
-                found.append(Scalar(graph, i) + 1.0)
+            elif graph[i] in self._kinked:
+                found.append(graph[i] + 1.0)
         return found
 
     @property

@@ -6,7 +6,7 @@ So does the inertia of what the set says moves together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ FEW = 32  # coordinates up to which full matrices are as fast
 MOST_COUPLED = 0.6  # part of the coordinates in one group: nearly all of a factorisation is there
 LARGE = 200  # coordinates up to which full matrices are small
 GAIN = 0.25  # of the multiplications of a full factorisation, which are the faster ones
+ASKED = ("in0", "in1", "row", "type", "n")
 EULER = 4  # Euler parameters of a row that normalises them
 
 
@@ -73,18 +74,21 @@ def structure_of(n: int, rows: int, tables: dict[str, np.ndarray], coupled: Iter
     """The structure of a system with these tables of elements; `coupled`: coordinates whose inertia is shared."""
     from kinegrad.kernels.elements.kinds import KINDS
 
-    columns, markers = tables["col"]["k"], tables["mk"]
-    of_marker = [frozenset(columns[m["c0"] : m["c1"]].tolist()) for m in markers]
-    of_scalar = [of_marker[s["marker"]] if s["marker"] >= 0 else frozenset([int(s["k"])]) for s in tables["sc"]]
+    columns, markers, scalars = tables["col"]["k"].tolist(), tables["mk"], tables["sc"]
+    inputs = tables["ins"].tolist()
+    of_marker = [frozenset(columns[a:b]) for a, b in zip(markers["c0"].tolist(), markers["c1"].tolist(), strict=True)]
+    of_scalar = [
+        of_marker[m] if m >= 0 else frozenset([k])
+        for m, k in zip(scalars["marker"].tolist(), scalars["k"].tolist(), strict=True)
+    ]
 
-    def met_by(element, fields) -> set[int]:
+    def met_by(element: dict[str, int], fields) -> set[int]:
         met: set[int] = set()
         for name in fields:
             if element[name] >= 0:
                 met |= of_marker[element[name]]
-        if "in0" in element.dtype.names:
-            for scalar in tables["ins"][element["in0"] : element["in1"]]:
-                met |= of_scalar[scalar]
+        for scalar in inputs[element["in0"] : element["in1"]] if "in0" in element else ():
+            met |= of_scalar[scalar]
         return met
 
     square: list[set[int]] = [{i} for i in range(n)]
@@ -100,7 +104,7 @@ def structure_of(n: int, rows: int, tables: dict[str, np.ndarray], coupled: Iter
         for table, fields in kind.tables.items():
             if table == "objective":
                 continue  # objectives are rows of their own arrays
-            for element in tables[table]:
+            for element in _dicts(tables[table], (*fields, *ASKED)):
                 met = met_by(element, fields)
                 if table == "row" and element["type"] == NORM:
                     met = set(range(element["n"], element["n"] + EULER))
@@ -110,6 +114,13 @@ def structure_of(n: int, rows: int, tables: dict[str, np.ndarray], coupled: Iter
                 if kind.count is not None:
                     wide[element["row"]] |= met
     return Structure([sorted(row) for row in square], [sorted(row) for row in wide])
+
+
+def _dicts(table: np.ndarray, names: Iterable[str]) -> Iterator[dict[str, int]]:
+    """The rows of a table of records, with those of the fields that it has."""
+    kept = [name for name in names if name in (table.dtype.names or ())]
+    for values in zip(*(table[name].tolist() for name in kept), strict=True):
+        yield dict(zip(kept, values, strict=True))
 
 
 def fronts_pay(system: System) -> bool:

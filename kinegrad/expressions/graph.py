@@ -11,7 +11,7 @@ import functools
 import math
 import numbers
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from kinegrad.errors import ExpressionError
 from kinegrad.expressions import syntax
@@ -25,7 +25,7 @@ def _operator(name: str) -> tuple[Callable, Callable]:
     """A binary operator of scalars, and the same with its operands exchanged."""
 
     def forward(self, other):
-        known = isinstance(other, Scalar | numbers.Real)
+        known = type(other) is Scalar or isinstance(other, numbers.Real)
         return getattr(self.graph, name)(self, other) if known else NotImplemented
 
     def reflected(self, other):
@@ -36,20 +36,18 @@ def _operator(name: str) -> tuple[Callable, Callable]:
 
 
 class Scalar:
-    """A number that a graph computes; `+ - * / **` with scalars and plain numbers make new ones."""
+    """A number that a graph computes; `+ - * / **` with scalars and plain numbers make new ones.
 
-    __slots__ = ("graph", "index")
+    There is one for each node, which its graph makes; `value` is that of a constant, else None.
+    """
+
+    __slots__ = ("graph", "index", "value")
     __array_ufunc__ = None  # a NumPy number on the left leaves the operation to us
 
-    def __init__(self, graph: Graph, index: int):
+    def __init__(self, graph: Graph, index: int, value: float | None = None):
         self.graph = graph
         self.index = index
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scalar) and self.graph is other.graph and self.index == other.index
-
-    def __hash__(self) -> int:
-        return hash((id(self.graph), self.index))
+        self.value = value
 
     def __repr__(self) -> str:
         graph, i = self.graph, self.index
@@ -81,26 +79,43 @@ class Graph:
         self.operations: list[str] = []
         self.operands: list[tuple[int, ...]] = []
         self.payload: list = []
-        self._known: dict[tuple, int] = {}
+        self._scalars: list[Scalar] = []
+        self._known: dict[tuple, Scalar] = {}
+        self._constants: dict[float | str, Scalar] = {}
         self._derivatives: dict[tuple[int, int], Scalar] = {}
 
     def __len__(self) -> int:
         return len(self.operations)
 
+    def __getitem__(self, index: int) -> Scalar:
+        """The scalar of a node."""
+        return self._scalars[index]
+
     def _node(self, operation: str, operands: tuple[int, ...] = (), payload=None) -> Scalar:
-        key = (operation, operands, payload.hex() if isinstance(payload, float) else payload)
-        index = self._known.setdefault(key, len(self.operations))
-        if index == len(self.operations):
-            self.operations.append(operation)
-            self.operands.append(operands)
-            self.payload.append(payload)
-        return Scalar(self, index)
+        key = (operation, operands, payload)
+        scalar = self._known.get(key)
+        if scalar is None:
+            scalar = self._known[key] = self._new(operation, operands, payload)
+        return scalar
+
+    def _new(self, operation: str, operands: tuple[int, ...], payload, value: float | None = None) -> Scalar:
+        scalar = Scalar(self, len(self._scalars), value)
+        self._scalars.append(scalar)
+        self.operations.append(operation)
+        self.operands.append(operands)
+        self.payload.append(payload)
+        return scalar
 
     # --- leaves and looks ---
 
     def constant(self, value: float) -> Scalar:
         """The node of a plain number."""
-        return self._node("constant", payload=float(value))
+        value = float(value)
+        key = value if value and value == value else value.hex()  # zeros have signs, and nan is not itself
+        scalar = self._constants.get(key)
+        if scalar is None:
+            scalar = self._constants[key] = self._new("constant", (), value, value)
+        return scalar
 
     def input(self, name: str) -> Scalar:
         """The node of a number that is given at evaluation; one for each name."""
@@ -112,27 +127,40 @@ class Graph:
 
     def constant_value(self, x: Scalar) -> float | None:
         """The value when x is a constant, else None."""
-        return self.payload[x.index] if self.operations[x.index] == "constant" else None
+        return x.value
 
-    def needed(self, outputs: Iterable[Scalar]) -> list[int]:
-        """The indices of the outputs and all they are made of, in order of evaluation."""
-        seen: set[int] = set()
+    def needed(self, outputs: Iterable[Scalar], known: Collection[int] = ()) -> list[int]:
+        """The indices of the outputs and all they are made of, in order of evaluation, but for what is known."""
+        operands, seen = self.operands, set()
         stack = [x.index for x in outputs]
         while stack:
             i = stack.pop()
-            if i not in seen:
+            if i not in seen and i not in known:
                 seen.add(i)
-                stack.extend(self.operands[i])
+                stack += operands[i]
         return sorted(seen)
 
     def inputs_of(self, *outputs: Scalar) -> list[Scalar]:
         """The inputs that the outputs depend on, in the order in which they were made."""
-        return [Scalar(self, i) for i in self.needed(outputs) if self.operations[i] == "input"]
+        return [self._scalars[i] for i in self.needed(outputs) if self.operations[i] == "input"]
+
+    def complete(self, known: dict[int, complex], outputs: Iterable[Scalar], given: Callable[[str], complex]) -> None:
+        """Adds the numbers of the outputs, and of all they are made of, to those that are known; `given` has the inputs."""
+        for i in self.needed(outputs, known):
+            operation, payload = self.operations[i], self.payload[i]
+            if operation == "constant":
+                known[i] = payload
+            elif operation == "input":
+                value = given(payload)
+                known[i] = complex(value) if isinstance(value, complex) else float(value)
+            else:
+                arguments = [known[k] for k in self.operands[i]]
+                known[i] = OPERATIONS[operation](*arguments, *(() if payload is None else (payload,)))
 
     # --- operations ---
 
     def _scalar(self, x) -> Scalar:
-        if isinstance(x, Scalar):
+        if type(x) is Scalar:
             if x.graph is not self:
                 raise ValueError("scalars of two graphs cannot be combined")
             return x
@@ -141,16 +169,21 @@ class Graph:
     def _apply(self, operation: str, *arguments) -> Scalar:
         """A node of `operation`, or a constant when all arguments are and the result is finite."""
         scalars = [self._scalar(x) for x in arguments]
-        values = [self.constant_value(x) for x in scalars]
-        if None not in values:
-            result = OPERATIONS[operation](*values)
+        if all(x.value is not None for x in scalars):
+            result = OPERATIONS[operation](*(x.value for x in scalars))
             if finite(result):
                 return self.constant(result)
-        return self._node(operation, tuple(x.index for x in scalars))
+        return self._node(operation, tuple([x.index for x in scalars]))
 
     def _two(self, a, b) -> tuple[Scalar, Scalar, float | None, float | None]:
         a, b = self._scalar(a), self._scalar(b)
-        return a, b, self.constant_value(a), self.constant_value(b)
+        return a, b, a.value, b.value
+
+    def _either(self, operation: str, a: Scalar, b: Scalar) -> Scalar:
+        """A node whose operands may be exchanged."""
+        if a.value is not None and b.value is not None:
+            return self._apply(operation, *((a, b) if a.index <= b.index else (b, a)))
+        return self._node(operation, (a.index, b.index) if a.index <= b.index else (b.index, a.index))
 
     def add(self, a, b) -> Scalar:
         """a + b"""
@@ -159,7 +192,7 @@ class Graph:
             return b
         if y == 0.0:
             return a
-        return self._apply("add", *sorted((a, b), key=lambda s: s.index))
+        return self._either("add", a, b)
 
     def subtract(self, a, b) -> Scalar:
         """a - b"""
@@ -171,6 +204,8 @@ class Graph:
     def multiply(self, a, b) -> Scalar:
         """a * b"""
         a, b, x, y = self._two(a, b)
+        if x is None and y is None:
+            return self._either("multiply", a, b)
         if x == 0.0 or y == 0.0:
             return self.constant(0.0)
         for value, other in ((x, b), (y, a)):
@@ -178,7 +213,7 @@ class Graph:
                 return other
             if value == -1.0:
                 return self.negate(other)
-        return self._apply("multiply", *sorted((a, b), key=lambda s: s.index))
+        return self._either("multiply", a, b)
 
     def divide(self, a, b) -> Scalar:
         """a / b"""
@@ -195,7 +230,7 @@ class Graph:
         """-a"""
         a = self._scalar(a)
         if self.operation(a) == "negate":
-            return Scalar(self, self.operands[a.index][0])
+            return self._scalars[self.operands[a.index][0]]
         return self._apply("negate", a)
 
     def power(self, a, b) -> Scalar:
@@ -236,7 +271,7 @@ class Graph:
         for i in self.needed([y]):
             if i not in new:
                 operation, operands = self.operations[i], [new[k] for k in self.operands[i]]
-                new[i] = self._again(operation, operands, self.payload[i]) if operands else Scalar(self, i)
+                new[i] = self._again(operation, operands, self.payload[i]) if operands else self._scalars[i]
         return new[y.index]
 
     def _again(self, operation: str, operands: list[Scalar], payload) -> Scalar:
@@ -270,14 +305,14 @@ class Graph:
                 continue
             for position, k in enumerate(self.operands[i]):
                 if k in moved:
-                    term = adjoint[i] * self._partial(Scalar(self, i), position)
+                    term = adjoint[i] * self._partial(self._scalars[i], position)
                     adjoint[k] = adjoint[k] + term if k in adjoint else term
         zero = self.constant(0.0)
         return [adjoint.get(x.index, zero) for x in inputs]
 
     def _partial(self, y: Scalar, position: int) -> Scalar:
         """The partial of y by its operand at `position`."""
-        arguments = [Scalar(self, k) for k in self.operands[y.index]]
+        arguments = [self._scalars[k] for k in self.operands[y.index]]
         if self.operation(y) == "powi":
             n = self.payload[y.index]
             return n * arguments[0] ** (n - 1)
@@ -403,16 +438,7 @@ def evaluate(outputs: Sequence[Scalar], values: Mapping[Scalar | str, complex]) 
     graph = outputs[0].graph
     given = {graph.payload[k.index] if isinstance(k, Scalar) else k: v for k, v in values.items()}
     result: dict[int, complex] = {}
-    for i in graph.needed(outputs):
-        operation, payload = graph.operations[i], graph.payload[i]
-        if operation == "constant":
-            result[i] = payload
-        elif operation == "input":
-            value = given[payload]
-            result[i] = complex(value) if isinstance(value, complex) else float(value)
-        else:
-            arguments = [result[k] for k in graph.operands[i]]
-            result[i] = OPERATIONS[operation](*arguments, *(() if payload is None else (payload,)))
+    graph.complete(result, outputs, given.__getitem__)
     return [result[x.index] for x in outputs]
 
 

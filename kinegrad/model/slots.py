@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from kinegrad.errors import ExpressionError, ModelError, Problem
-from kinegrad.expressions.graph import Graph, Scalar, evaluate, scalarise_number, sqrt
+from kinegrad.expressions.graph import Graph, Scalar, scalarise_number, sqrt
 from kinegrad.expressions.maps import Assembly, Behind, GraphMap, Jacobian, LinearMap, Matrix, Product
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.parameters import Number, Parameters
@@ -54,6 +54,10 @@ class SlotBuilder:
         self._slot_position: dict[str, int] = {}
         self._scalars: list[Scalar] = []  # of each slot, in the fields
         self._blocks: list[Block] = []
+        self._units: dict[str, tuple[tuple, list[Scalar]]] = {}  # directions by path: numbers, scalars
+        self.frames: dict[tuple, list[Scalar]] = {}  # by their axes: of joints, which are asked for again and again
+        self._known: dict[int, float] = {}  # values of scalars made of fields
+        self._known_sources: dict[int, float] = {}
 
     def field(self, path: str, number: Number) -> Scalar:
         """The scalar that stands for the number at `path`; the same when it is asked for again."""
@@ -101,11 +105,16 @@ class SlotBuilder:
 
     def unit_scalars(self, path: str, numbers: Sequence[Number]) -> list[Scalar]:
         """The three scalars of a vector that is brought to length 1."""
+        there = self._units.get(path)
+        if there is not None and there[0] == tuple(numbers):
+            return list(there[1])
         _, (x, y, z) = self._components(path, numbers)
         if not any(self.current([x, y, z])):
             raise ModelError(Problem(f"{path} is [0, 0, 0] and has no direction; give it a length above zero.", path))
         length = sqrt(x * x + y * y + z * z)
-        return [x / length, y / length, z / length]
+        scalars = [x / length, y / length, z / length]
+        self._units[path] = tuple(numbers), scalars
+        return list(scalars)
 
     def at(self, first: int, count: int = 3) -> list[Scalar]:
         """The scalars of consecutive slots, such as those of a vector."""
@@ -122,9 +131,13 @@ class SlotBuilder:
 
     def current(self, scalars: Sequence[Scalar]) -> list[float]:
         """Values of scalars made of fields, for the values the parameters have in the model."""
-        inputs = self.graph.inputs_of(*scalars)
-        sources = [self._sources[self._field_position[self.graph.payload[x.index]]] for x in inputs]
-        return evaluate(scalars, dict(zip(inputs, evaluate(sources, self._rho), strict=True)))
+        self.graph.complete(self._known, scalars, self._field_value)
+        return [self._known[x.index] for x in scalars]
+
+    def _field_value(self, path: str) -> float:
+        source = self._sources[self._field_position[path]]
+        self._rho_graph.complete(self._known_sources, [source], self._rho.__getitem__)
+        return self._known_sources[source.index]
 
     def linear(self, name: str, fields: Sequence[Scalar], matrix: LinearMap | np.ndarray) -> int:
         """The first of the consecutive slots ``matrix @ fields``, named as those of `scalars`."""

@@ -11,6 +11,7 @@ from kinegrad.coordinates.coordinate_set import CoordinateSet
 from kinegrad.coordinates.elements import element_arrays, records
 from kinegrad.coordinates.joint.initial_guess import initial_guess
 from kinegrad.coordinates.joint.spanning_tree import SpanningTree, spanning_tree
+from kinegrad.coordinates.moved_slots import MovedSlots
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, MARKERS, SCREW, SLIDE, TURN
@@ -114,7 +115,7 @@ class JointSet(CoordinateSet):
         nodes = self.nodes
         touch = self.touched(system, ds)
         want = self.wanted_nodes(system, wanted)
-        markers, columns = [], []
+        markers, columns, moved, wants = [], [], MovedSlots(ds), wanted.tolist()
         used = len(tables["markers"])  # the first ones; what no element uses needs no columns
         for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
             node, ref = self.place[body]
@@ -124,12 +125,12 @@ class JointSet(CoordinateSet):
                 columns.append({"k": k})
                 k = self.screws[k]["up"]
             middle = len(columns)
-            for j in range(p if i < used else 0):
-                own = ds[j, loc : loc + 3].any() or (point and ds[j, ref : ref + 3].any())
-                if own or touch[j, node] & CARRIED:
-                    columns.append({"k": n + j})
-                    touch[j, 0] |= MARKERS
-            own = wanted[loc : loc + 3].any() or (point and wanted[ref : ref + 3].any())
+            if p and i < used:
+                own = (touch[:, node] & CARRIED) != 0
+                own[moved((loc, 3), (ref, 3 * point))] = True
+                columns += [{"k": n + j} for j in np.flatnonzero(own).tolist()]
+                touch[own, 0] |= MARKERS
+            own = any(wants[loc : loc + 3]) or (point and any(wants[ref : ref + 3]))
             record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(own)}
             markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
         result = {
@@ -166,25 +167,23 @@ class JointSet(CoordinateSet):
     def touched(self, system: System, ds: np.ndarray) -> np.ndarray:
         """What each direction touches at each node; entry 0 tells whether it touches anything of the tree."""
         nodes = self.nodes
-        touch = np.zeros((len(ds), len(nodes)), np.int64)
-
-        def moved(slot: int, count: int) -> np.ndarray:
-            return ds[:, slot : slot + count].any(axis=1)
-
+        touch, moved = np.zeros((len(ds), len(nodes)), np.int64), MovedSlots(ds)
         for i, node in enumerate(nodes[1:], 1):
-            geometry = moved(node["off"], 3) | moved(node["ref"], 3)
+            runs = [(node["off"], 3), (node["ref"], 3)]
             if node["rot"]:
-                geometry |= moved(node["rot"], 9)
+                runs.append((node["rot"], 9))
             if node["type"] in (TURN, SLIDE, SCREW):
-                geometry |= moved(node["axis"], 3) | moved(node["pitch"], 1)
-            inertia = np.zeros(len(ds), bool)
-            for mass in self.masses[node["m0"] : node["m1"]]:
-                for key, count in (("m", 1), ("com", 3), ("ref", 3), ("J", 6)):
-                    inertia |= moved(mass[key], count)
-            carried = geometry | ((touch[:, node["parent"]] & CARRIED) != 0 if node["parent"] else False)
-            touch[:, i] = GEOMETRY * geometry + INERTIA * inertia + CARRIED * carried
-            touch[:, 0] |= GEOMETRY * geometry + INERTIA * inertia
-        touch[:, 0] |= INERTIA * moved(system.sizes["gravity"], 3)
+                runs += [(node["axis"], 3), (node["pitch"], 1)]
+            sizes = (("m", 1), ("com", 3), ("ref", 3), ("J", 6))
+            masses = self.masses[node["m0"] : node["m1"]]
+            inertia = moved(*((mass[key], count) for mass in masses for key, count in sizes))
+            if node["parent"]:
+                touch[:, i] = touch[:, node["parent"]] & CARRIED
+            for directions, what in ((moved(*runs), GEOMETRY), (inertia, INERTIA)):
+                if directions:
+                    touch[directions, i] |= what | (CARRIED if what == GEOMETRY else 0)
+                    touch[directions, 0] |= what
+        touch[moved((system.sizes["gravity"], 3)), 0] |= INERTIA
         return touch
 
     def wanted_nodes(self, system: System, wanted: np.ndarray) -> np.ndarray:

@@ -44,9 +44,12 @@ def perpendicular(slots: SlotBuilder, axis, towards=None):
 
 def frame_of(slots: SlotBuilder, axis, towards=None) -> list:
     """Nine Scalars, by rows, of the rotation whose columns are x (near `towards`), y and z = axis."""
-    x = perpendicular(slots, axis, towards)
-    columns = (x, cross(axis, x), axis)
-    return [columns[j][i] for i in range(3) for j in range(3)]
+    key = tuple(axis), None if towards is None else tuple(towards)
+    if key not in slots.frames:
+        x = perpendicular(slots, axis, towards)
+        columns = (x, cross(axis, x), axis)
+        slots.frames[key] = [columns[j][i] for i in range(3) for j in range(3)]
+    return slots.frames[key]
 
 
 def frames_about(slots: SlotBuilder, labels: tuple, axes, towards) -> tuple[list, list]:

@@ -10,6 +10,7 @@ import numpy as np
 from kinegrad.coordinates.coordinate_set import CoordinateSet
 from kinegrad.coordinates.elements import element_arrays, records
 from kinegrad.coordinates.joint.poses import Poses
+from kinegrad.coordinates.moved_slots import MovedSlots
 from kinegrad.coordinates.natural.conditions import mirrored, spoilt
 from kinegrad.coordinates.natural.poses import coordinates_of, motion_of_bodies
 from kinegrad.coordinates.system import System
@@ -189,37 +190,36 @@ class NaturalSet(CoordinateSet):
         """Markers and their columns; those behind the first `used` serve no element and need none."""
         from kinegrad.kernels.records import COLUMN, MARKER
 
-        markers, columns, numbers = [], [], self.numbers
+        markers, columns, numbers, eye = [], [], self.numbers, np.eye(3).tolist()
+        by_slot, wants = MovedSlots(ds), MovedSlots(wanted[None, :])
         for i, (body, loc, point) in enumerate(every):
             first, e = len(columns), self.known.get((body, loc, point))
             if e is not None:
                 entity, node = self.entities[e], -1 - e
-                columns += [{"k": k, "xq": np.eye(3)[j]} for j, k in enumerate(entity["k"]) if k >= 0 and i < used]
-                moved = ds[:, [slot for slot, k in zip(entity["val"], entity["k"], strict=True) if k < 0]].any(axis=1)
+                columns += [{"k": k, "xq": eye[j]} for j, k in enumerate(entity["k"]) if k >= 0 and i < used]
+                moved = by_slot(*((slot, 1) for slot, k in zip(entity["val"], entity["k"], strict=True) if k < 0))
                 want = True
             else:
                 node, place = numbers[body], self.places[body]
                 lead = self.frames[place["frame"]]["lead"]
                 if i < used:
                     columns += [{"k": k} for k in coordinates[place["frame"] if point else lead]]
-                moved = self._moved(body, loc, point, ds) | (touch[:, [lead, place["frame"]]] & GEOMETRY != 0).any(
-                    axis=1
-                )
-                want = self._moved(body, loc, point, wanted[None, :])[0]
+                moved = self._moved(body, loc, point, by_slot)
+                if len(ds) and i < used:
+                    frames = (touch[:, [lead, place["frame"]]] & GEOMETRY).any(axis=1)
+                    moved = sorted({*moved, *np.flatnonzero(frames).tolist()})
+                want = bool(self._moved(body, loc, point, wants))
             middle = len(columns)
             if i < used:
-                columns += [{"k": n + j} for j in np.flatnonzero(moved)]
+                columns += [{"k": n + j} for j in moved]
             marker = {"node": node, "loc": loc, "point": int(point), "want": int(want)}
             markers.append(marker | {"c0": first, "c1": middle, "c2": len(columns)})
         return {"mk": records(MARKER, markers, number), "col": records(COLUMN, columns, number)}
 
-    def _moved(self, body: str, loc: int, point: bool, ds: np.ndarray) -> np.ndarray:
+    def _moved(self, body: str, loc: int, point: bool, moved: MovedSlots) -> list[int]:
         """Which directions change the local coordinates of a marker in its frame."""
         place = self.places[body]
-        found = ds[:, loc : loc + 3].any(axis=1)
-        if place["rot"]:
-            found |= ds[:, place["rot"] : place["rot"] + 9].any(axis=1)
-        return found | ds[:, place["off"] : place["off"] + 3].any(axis=1) if point else found
+        return moved((loc, 3), (place["rot"], 9 if place["rot"] else 0), (place["off"], 3 * point))
 
     def _watched(self, every, gravity: int) -> np.ndarray:
         """All slots that frames, masses and markers are made of."""
@@ -232,15 +232,13 @@ class NaturalSet(CoordinateSet):
 
     def touched(self, ds: np.ndarray) -> np.ndarray:
         """(directions, frames) what each direction touches: geometry or inertia of a frame."""
-        touch = np.zeros((len(ds), len(self.frames)), np.int64)
+        touch, moved = np.zeros((len(ds), len(self.frames)), np.int64), MovedSlots(ds)
         for i, own in enumerate(self.frames):
             for b in self.basis[own["b0"] : own["b1"]]:
                 if b["type"] != CROSS:
                     entity = self.entities[b["e"]]
-                    slots = [slot for slot, k in zip(entity["val"], entity["k"], strict=True) if k < 0]
-                    slots += [b["loc"] + j for j in range(3)]
-                    touch[:, i] |= GEOMETRY * ds[:, slots].any(axis=1)
+                    slots = [(slot, 1) for slot, k in zip(entity["val"], entity["k"], strict=True) if k < 0]
+                    touch[moved((b["loc"], 3), *slots), i] |= GEOMETRY
         for mass in self.masses:
-            slots = [mass["m"], *range(mass["com"], mass["com"] + 3), *range(mass["J"], mass["J"] + 6)]
-            touch[:, mass["frame"]] |= INERTIA * ds[:, slots].any(axis=1)
+            touch[moved((mass["m"], 1), (mass["com"], 3), (mass["J"], 6)), mass["frame"]] |= INERTIA
         return touch

@@ -12,6 +12,7 @@ from kinegrad.coordinates.elements import Elements, element_arrays, lowered, rec
 from kinegrad.coordinates.joint.poses import Poses
 from kinegrad.coordinates.joints.poses import euler_parameters
 from kinegrad.coordinates.masses import whole_body
+from kinegrad.coordinates.moved_slots import MovedSlots
 from kinegrad.coordinates.system import System
 from kinegrad.kernels.reference_point.records import SIZE, TURN
 from kinegrad.model.names import GROUND
@@ -121,25 +122,24 @@ class ReferencePointSet(CoordinateSet):
 
         n, tables = system.n, system.tables
         used = len(tables["markers"])  # the first ones; what no element uses needs no columns
-        markers, columns = [], []
+        markers, columns, moved, wants, eye = [], [], MovedSlots(ds), wanted.tolist(), np.eye(3).tolist()
         for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
             node = self.place[body]
             B = self.bodies_[node]
             ref = B["com"] if point and node else 0
             first = len(columns)
             if i < used and node:
-                columns += [{"k": B["k"] + j, "xq": np.eye(3)[j]} for j in range(TURN * point)]
+                columns += [{"k": B["k"] + j, "xq": eye[j]} for j in range(TURN * point)]
                 columns += [{"k": B["k"] + j} for j in range(TURN, SIZE)]
             middle = len(columns)
             if i < used:
-                moved = ds[:, loc : loc + 3].any(axis=1) | ds[:, ref : ref + 3].any(axis=1)
-                columns += [{"k": n + j} for j in np.flatnonzero(moved)]
-            want = wanted[loc : loc + 3].any() or wanted[ref : ref + 3].any()
+                columns += [{"k": n + j} for j in moved((loc, 3), (ref, 3))]
+            want = any(wants[loc : loc + 3]) or any(wants[ref : ref + 3])
             record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(want)}
             markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
         touch = self.touched(system, ds)
         gravity = system.sizes["gravity"]
-        touch |= ds[:, gravity : gravity + 3].any(axis=1)[:, None]
+        touch[moved((gravity, 3))] = True
         body = records(BODY, self.bodies_, number)
         body["A"][0] = np.eye(3).ravel()
         body["want"] = self.touched(system, wanted[None, :])[0]
@@ -159,9 +159,9 @@ class ReferencePointSet(CoordinateSet):
 
     def touched(self, system: System, ds: np.ndarray) -> np.ndarray:
         """(directions, bodies) whether a direction changes the mass or the inertia of a body; the ground has none."""
-        touch = np.zeros((len(ds), len(self.bodies_)), bool)
+        touch, moved = np.zeros((len(ds), len(self.bodies_)), bool), MovedSlots(ds)
         for i, B in enumerate(self.bodies_[1:], 1):
-            touch[:, i] = (ds[:, B["m"]] != 0.0) | ds[:, B["J"] : B["J"] + 6].any(axis=1)
+            touch[moved((B["m"], 1), (B["J"], 6)), i] = True
         return touch
 
 
