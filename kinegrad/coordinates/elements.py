@@ -77,6 +77,7 @@ class Elements:
             tuple[str, int, int, int]
         ] = []  # the same where a joint has the rotation that it starts with
         self.row_names: list[str] = []
+        self.of_velocities = False  # whether there are rows of velocities
         self.times: list[float] = []
         self.packed = LawTables()
         self.freedoms: list[Freedom] = []
@@ -340,6 +341,7 @@ class Elements:
         """One row given by an expression that is linear in the rates of scalars, held at zero."""
         record = self.packed.add(formula, velocity_row_tapes(formula, Phid), row=len(self.row_names), exact=2)
         self.add("row_law", name, record | {"level": 1})
+        self.of_velocities = True
         self.row_names.append(name)
 
     def constraints(self) -> None:
@@ -398,8 +400,7 @@ class Elements:
 
     def _rate(self, start, key: str, slot: Callable[[], int]) -> int:
         """The slot of a rate at the start; -1 where none is given and rows of velocities let the start find it."""
-        found = any(row["level"] for row in self.tables["row_law"])
-        return -1 if found and key not in start.model_fields_set else slot()
+        return -1 if self.of_velocities and key not in start.model_fields_set else slot()
 
     def _joint_start(self, name: str, path: str, start: SphericalStart, euler: Callable, slides: Callable) -> None:
         s = self.slots

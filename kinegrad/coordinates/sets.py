@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kinegrad.collection import without_collection
 from kinegrad.coordinates.coordinate_set import CoordinateSet
 from kinegrad.coordinates.joint.joint_set import JointSet
 from kinegrad.coordinates.natural.natural_set import NaturalSet
@@ -17,6 +18,7 @@ SETS: dict[str, type[CoordinateSet]] = {kind.kind: kind for kind in (JointSet, R
 
 
 @without_warnings
+@without_collection
 def lower(model, kind: str | None = None, *, values: Mapping | None = None, **options) -> System:
     """`model` as equations in one set of coordinates.
 

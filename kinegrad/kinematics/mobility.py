@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegrad.collection import without_collection
 from kinegrad.coordinates.patterns import lean
 from kinegrad.coordinates.sparse import Rows
 from kinegrad.coordinates.system import System, Workspace
@@ -130,6 +131,7 @@ class Mobility:
 
 
 @without_warnings
+@without_collection
 def mobility(system: System) -> Mobility:
     """How `system` can move: its degrees of freedom by rank, here and nearby, and which rows are redundant.
 

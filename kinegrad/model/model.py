@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -251,7 +252,12 @@ class Model:
         """What is wrong with the model as a whole; empty when it may be used."""
         from kinegrad.model.checks import find
 
-        return [Problem(sentence, dotted(path)) for path, sentence in find(self, Broken())]
+        if self._is_as("_sound"):
+            return []
+        problems = [Problem(sentence, dotted(path)) for path, sentence in find(self, Broken())]
+        if not problems:
+            self._keep("_sound")
+        return problems
 
     def doubts(self) -> list[Problem]:
         """What looks wrong and can be used all the same, such as moments of inertia that no body has."""
@@ -261,15 +267,38 @@ class Model:
 
     def check(self) -> Model:
         """The model itself; raises ModelError with all its problems when there are some, and warns of doubts once."""
+        if self._is_as("_checked"):
+            return self
         problems = self.problems()
         if problems:
             raise ModelError(*problems)
+        self._keep("_checked")
         told = self.__dict__.setdefault("_told", set())
         for doubt in self.doubts():
             if doubt.sentence not in told:
                 told.add(doubt.sentence)
                 warnings.warn(doubt.sentence, ModelWarning, stacklevel=2)
         return self
+
+    def _contents(self) -> list:
+        """All elements, which are frozen, and their names: the model is unchanged while these are the same objects."""
+        found = []
+        for value in (getattr(self, key) for key in KEYS):
+            if isinstance(value, dict):
+                found += [*value, *value.values()]
+            else:
+                found += value if isinstance(value, list | tuple) else [value]
+            found.append(None)  # where a section ends
+        return found
+
+    def _keep(self, name: str) -> None:
+        """Note what the model holds now."""
+        self.__dict__[name] = self._contents()
+
+    def _is_as(self, name: str) -> bool:
+        """Whether the model holds what it held when that was noted."""
+        known, now = self.__dict__.get(name), self._contents()
+        return known is not None and len(known) == len(now) and all(map(operator.is_, known, now))
 
     # --- copies with other numbers ---
 

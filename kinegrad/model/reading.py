@@ -25,6 +25,7 @@ from ruamel.yaml.events import (
     SequenceEndEvent,
 )
 
+from kinegrad.collection import without_collection
 from kinegrad.errors import ModelError, Problem
 from kinegrad.files import read_bytes
 from kinegrad.model.checks import find
@@ -64,6 +65,7 @@ def read_file(path: str | Path) -> Model:
         return read_text(text)
 
 
+@without_collection
 def read_text(text: str) -> Model:
     """The model in a text of YAML."""
     if not isinstance(text, str):
@@ -107,7 +109,10 @@ def build(document: Any) -> tuple[Model, list[Finding]]:
         findings.append((("kinegrad",), text))
     more, broken = model._fill({key: value for key, value in document.items() if key != "kinegrad"})
     findings += more
-    return model, findings + find(model, broken)
+    findings += find(model, broken)
+    if not findings:
+        model._keep("_sound")
+    return model, findings
 
 
 # --- YAML -------------------------------------------------------------------------------------------------------------
