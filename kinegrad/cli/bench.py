@@ -11,21 +11,29 @@ from kinegrad.cli.contract import Report
 from kinegrad.cli.options import Json
 from kinegrad.errors import KinegradError
 
-PARTS = ("five-bar", "chain", "iftomm", "thesis")
+PARTS = ("five-bar", "chain", "iftomm", "thesis", "large")
+LARGEST, LARGEST_OF_ALL = 1024, 64  # bodies
 
-Part = Annotated[str, typer.Argument(metavar="PART", help="five-bar, chain, iftomm, thesis or all.")]
+Part = Annotated[str, typer.Argument(metavar="PART", help="five-bar, chain, iftomm, thesis, large or all.")]
 Repeats = Annotated[int, typer.Option("--repeats", metavar="N", help="Turns that count, after one that does not.")]
 Only = Annotated[str, typer.Option("--only", metavar="WORD", help="Rows whose name contains this word.")]
 
+Largest = Annotated[
+    int | None,
+    typer.Option("--largest", metavar="N", help="Bodies of the largest mechanism of large; 1024, of all 64."),
+]
 
-def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json = False) -> Report:
+
+def bench(
+    part: Part = "all", repeats: Repeats = 5, only: Only = "", largest: Largest = None, json: Json = False
+) -> Report:
     """Time kinegrad beside other programs.
 
     The linkage of five bars beside Exudyn and MuJoCo, and its gradients; open chains beside Pinocchio, MuJoCo and Exudyn; the
-    problems A01 to A05 of the IFToMM library beside Exudyn and MuJoCo; the tables and figures of a thesis. Programs that are
-    not installed are left out. Example: kinegrad bench five-bar --repeats 3
+    problems A01 to A05 of the IFToMM library beside Exudyn and MuJoCo; the tables and figures of a thesis; large
+    mechanisms of more and more bodies. Programs that are not installed are left out. Example: kinegrad bench five-bar --repeats 3
     """
-    from kinegrad.bench import chain, five_bar, iftomm, thesis
+    from kinegrad.bench import chain, five_bar, iftomm, large, thesis
     from kinegrad.bench.machine import machine
     from kinegrad.cli.progress import Progress
 
@@ -33,12 +41,18 @@ def bench(part: Part = "all", repeats: Repeats = 5, only: Only = "", json: Json 
         raise KinegradError(f"{part!r} is no part of the benchmark; choose {', '.join(PARTS)} or all.")
     if repeats < 1:
         raise KinegradError(f"--repeats is {repeats}; at least one turn has to count.")
+    if largest is not None and largest < large.SIZES[0]:
+        raise KinegradError(f"--largest is {largest}; the smallest mechanism has {large.SIZES[0]} bodies.")
+    if largest is not None and part not in ("large", "all"):
+        raise KinegradError(f"--largest is for the part large, and {part} has no sizes; leave it out.")
     chosen = PARTS if part == "all" else (part,)
+    most = largest or (LARGEST_OF_ALL if part == "all" else LARGEST)
     found = {}
-    for name, module in zip(PARTS, (five_bar, chain, iftomm, thesis), strict=True):
+    for name, module in zip(PARTS, (five_bar, chain, iftomm, thesis, large), strict=True):
         if name in chosen:
             with Progress(f"benchmark, {name}") as progress:
-                found[name] = (module, module.run(repeats, only, progress))
+                more = {"largest": most} if module is large else {}
+                found[name] = (module, module.run(repeats, only, progress, **more))
     if not any(rows for _, rows in found.values()):
         words = "kinegrad, exudyn, mujoco" + (", pinocchio" if "chain" in chosen else "")
         raise KinegradError(f"--only {only!r} matches no row; try {words}.")

@@ -2,10 +2,13 @@
 
 import importlib.util
 import json
+import math
 
 import pytest
+from numpy.testing import assert_allclose
 
-from kinegrad.bench import chain, iftomm, machine
+import kinegrad as kg
+from kinegrad.bench import chain, iftomm, large, machine
 from kinegrad.cli import main
 
 
@@ -99,3 +102,43 @@ def test_refusals_are_one_sentence(capsys, arguments):
     code, _, err = run(capsys, *arguments)
     assert code == 2
     assert len(err.strip().splitlines()) == 1 and arguments[1 if len(arguments) > 1 else 0] in err
+
+
+def test_large_mechanisms_have_times_memory_and_slopes(capsys, monkeypatch):
+    """Small ones here, by fronts in every set; families, sets and solvers can be chosen."""
+    monkeypatch.setattr(large, "SPAN", 1e-3)
+    monkeypatch.setattr(large, "LINEAR_FROM", 8)
+    code, out, _ = run(
+        capsys, "large", "--only", "windows reference-point fronts", "--largest", "16", "--repeats", "1", "--json"
+    )
+    rows = json.loads(out)["large"]
+    assert code == 0 and [(row["bodies"], row["n"], row["m"]) for row in rows] == [(9, 64, 75), (17, 120, 143)]
+    assert all(row[key] > 0.0 for row in rows for key in ("us", "start", "rank", "memory"))
+    assert rows[0]["slope"] is None and rows[1]["slope"] == pytest.approx(
+        math.log(rows[1]["us"] / rows[0]["us"]) / math.log(17 / 9)
+    )
+    [(name, first, last, slope, *_)] = large.slopes(large.LargeRow(**row) for row in rows)
+    assert (name, first, last) == ("windows reference-point fronts", 9, 17) and slope == pytest.approx(rows[1]["slope"])
+
+
+@pytest.mark.parametrize(("family", "freedoms"), [("chain", 13), ("tree", 13), ("windows", 1), ("grid", 4)])
+def test_large_mechanisms_move_alike_in_all_sets(family, freedoms):
+    """At the start, where no freedom is missing."""
+    model = large.FAMILIES[family](13)
+    found = []
+    for kind in large.SETS:
+        system = kg.lower(model, kind)
+        mobility = kg.mobility(system)
+        assert mobility.dof == mobility.given == freedoms and not mobility.problems
+        found.append(kg.Stepper(system, "ali3p", "newmark", step=1e-3))
+    marker = {"windows": "crank_0.B", "grid": "h_0_0.b"}.get(family, "b12.q")
+    places = [stepper.marker(marker).acceleration for stepper in found]
+    assert_allclose(places[1], places[0], rtol=0, atol=1e-11 * abs(places[0]).max())
+    assert_allclose(places[2], places[0], rtol=0, atol=1e-11 * abs(places[0]).max())
+
+
+def test_sizes_are_for_large_mechanisms(capsys):
+    code, _, err = run(capsys, "five-bar", "--largest", "64")
+    assert code == 2 and "--largest is for the part large" in err
+    code, _, err = run(capsys, "large", "--largest", "4")
+    assert code == 2 and "the smallest mechanism has 8 bodies" in err

@@ -594,3 +594,26 @@ degrees_of_freedom: {hinge.angle: {position: 0, velocity: 0}}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             Model.from_yaml_text(good).check()
+
+
+def test_a_model_is_checked_again_when_an_element_has_changed():
+    """What was found sound once is not looked at again, until it is another."""
+    model = Model.from_dict(
+        {
+            "kinegrad": 1,
+            "parameters": {"m": 1.0},
+            "bodies": {"a": {"mass": "m", "markers": {"P": [0, 0, 0]}}},
+            "joints": {"J": {"type": "spherical", "between": ["ground.O", "a.P"]}},
+            "ground": {"markers": {"O": [0, 0, 0]}},
+        }
+    )
+    assert model.problems() == [] and model.check() is model
+    model.parameters["m"] = -1.0
+    assert "mass" in model.problems()[0].sentence
+    with pytest.raises(ModelError, match="mass"):
+        model.check()
+    model.parameters["m"] = 2.0
+    assert model.check() is model
+    del model.bodies["a"]
+    with pytest.raises(ModelError, match="bodies"):
+        model.check()
