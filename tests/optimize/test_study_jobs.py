@@ -107,6 +107,34 @@ def test_a_log_is_gone_on_with(study, tmp_path, monkeypatch):
         study.multistart(6, seed=4, log=path)
 
 
+def test_a_real_interrupt(study, tmp_path):
+    """Ctrl-C in the middle of many searches: exit code 130, a whole log; the same command does the rest, and nothing twice."""
+    (tmp_path / "study.yaml").write_text(json.dumps(study.to_dict() | {"multistart": {"starts": 24, "seed": 3}}))
+    command = [sys.executable, "-c", "from kinegrad.cli import main; main()", "optimize", "study.yaml", "--json"]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    log = tmp_path / "study.jsonl"
+
+    def finished():
+        lines = log.read_text().splitlines() if log.exists() else []
+        return [record["job"] for record in map(json.loads, lines) if record["kind"] == "result"]
+
+    while running.poll() is None and not (log.exists() and log.read_text().count('"result"') >= 2):
+        time.sleep(0.005)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=120)
+    assert running.returncode == 130 and b"the same command goes on from there" in err
+    done = finished()
+    assert 2 <= len(done) < 24 and log.read_text().endswith("\n")
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=240)
+    assert again.returncode == 0, again.stderr
+    assert finished()[: len(done)] == done and sorted(finished()) == list(range(1, 25))
+    found = json.loads(again.stdout)
+    assert found["starts"] == 24 and sum(one["count"] for one in found["optima"]) + found["others"] == 24
+
+
 def test_starts_that_fail_are_drawn_again():
     """Of the starts for d within 1 to 10, those beyond the reach of the linkage are drawn again."""
     model = kg.Model.from_yaml(Path(__file__).parent / "four_bar.yaml")
