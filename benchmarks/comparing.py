@@ -1,6 +1,6 @@
 """The table of `docs/comparing.md`: examples in every set, by every formulation, and which of them agree.
 
-``python benchmarks/comparing.py [EXAMPLE ...]`` prints it as Markdown; ``--quick`` shortens the runs.
+``python benchmarks/comparing.py [EXAMPLE ...]`` prints it as Markdown; ``--quick`` and ``--t-end=0.02`` shorten the runs.
 """
 
 import sys
@@ -15,6 +15,7 @@ SETS = ("joint", "reference-point", "natural")
 
 def main(arguments: list[str]) -> None:
     quick = "--quick" in arguments
+    t_end = next((float(x.removeprefix("--t-end=")) for x in arguments if x.startswith("--t-end=")), None)
     names = [name for name in arguments if not name.startswith("--")] or NAMES
     print(
         "| example | to t [s] | set | ali3p | matrix-r | index1 | penalty | recursive | udwadia-kalaba | cost by joint |"
@@ -24,7 +25,7 @@ def main(arguments: list[str]) -> None:
     for name in names:
         path = EXAMPLES / name / "model.yaml"
         if path.exists():
-            found = kg.compare(kg.Model.from_yaml(path), quick=quick, body_points=["origin"])
+            found = kg.compare(kg.Model.from_yaml(path), quick=quick, t_end=t_end, body_points=["origin"])
             for kind in SETS:
                 print(line(name, kind, found), flush=True)
             said += [f"{name}: {sentence}" for sentence in found.sentences() if " are left out" not in sentence]

@@ -74,6 +74,51 @@ def test_drift():
     assert kg.compare(bennett, **choices, formulations=held).agrees
 
 
+def test_a_penalty_that_is_far_too_soft(double):
+    """Twice as much changes hardly anything, so the error is not told; with far more the rod holds."""
+    document = double.to_dict()
+    document["ground"]["markers"]["W"] = [1.5, 0.2, 0]
+    document["constraints"] = {"rod": {"type": "distance", "between": ["ground.W", "lower.tip"], "distance": 0.7}}
+    del document["degrees_of_freedom"]["elbow.angle"]
+    tied = kg.Model.from_dict(document)
+    for penalty, factor in ((0.05, "100"), (0.003, "10000")):
+        formulations = ["ali3p", "index1", kg.Penalty(penalty=penalty)]
+        found = kg.compare(tied, **HERE, formulations=formulations, integrators=["newmark"], t_end=0.4)
+        assert [row.agrees for row in found.rows] == [True, True, False]
+        assert (
+            found.rows[-1].cause == "penalty" and f"with {factor} times the penalty it agrees" in found.rows[-1].reason
+        )
+
+
+def test_a_penalty_so_soft_that_the_run_stops():
+    """Its message bids to look for a singular position, of which there is none: a stiffer loop passes that time."""
+    five_bar = kg.Model.from_yaml(EXAMPLES / "five_bar" / "model.yaml")
+    choices = HERE | {"integrators": ["newmark"], "t_end": 0.4, "step": 2e-3}
+    row = kg.compare(five_bar, **choices, formulations=["ali3p", "index1", kg.Penalty(penalty=0.1)]).rows[-1]
+    assert "look for a singular position" in row.problem and row.agrees is False
+    assert row.cause == "penalty" and "100 times the penalty it passes that time" in row.reason
+
+
+def test_what_stops_at_a_singular_position_is_told():
+    """index1 stops where the rods of the parallelogram lie on one line; ali3p, matrix-r and explicit steps pass."""
+    model = kg.Model.from_yaml(EXAMPLES / "parallelogram" / "model.yaml")
+    choices = HERE | {"formulations": ["ali3p", "matrix-r", "index1"], "integrators": ["newmark", "rk4"]}
+    found = rows(kg.compare(model, **choices, t_end=0.4, step=1e-3))
+    row = found.pop("index1 with newmark")
+    assert row.agrees is False and row.cause == "singular" and "lose rank there; shorter steps do not" in row.reason
+    assert {one.agrees for one in found.values()} == {True, None}  # ali3p takes no explicit integrator
+
+
+def test_error_control_tells_its_error_where_coordinates_change():
+    """matrix-r chooses other coordinates at a smaller tolerance, so errors do not fall by 2^5; a third run shows them."""
+    bennett = kg.Model.from_yaml(EXAMPLES / "bennett" / "model.yaml")
+    choices = {"coordinates": ["joint", "reference-point"], "body_points": ["origin"], "formulations": ["matrix-r"]}
+    found = kg.compare(bennett, **choices, integrators=["rk54", "rk4"])
+    row = next(row for row in found.rows if (row.coordinates, row.integrator) == ("reference-point", "rk54"))
+    assert found.agrees and row.difference == pytest.approx(1.6e-8, rel=0.1)
+    assert row.error == pytest.approx(row.difference, rel=0.1)  # the reference is far nearer to the motion
+
+
 @pytest.mark.parametrize("step", [0.02, 0.03])
 def test_a_step_too_long_to_tell_the_error(double, step):
     """Fast vibration that the step hardly resolves: shorter ones come nearer, and not as the order says."""

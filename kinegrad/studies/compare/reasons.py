@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,8 +21,9 @@ MUCH = 1e4  # growth of a small change of the start from which on a motion count
 NUDGE = 1e-8  # that change, of what is changed or of 1
 ROUNDING = 1e-14
 LARGE = 1e-2  # of the size of the motion: errors beyond which their growth is no longer in proportion
+NEAR = 0.05  # part of the time until a singular position before or after which a run that stops, stops there
 HELD = 10.0  # factor of the frequency that stabilises constraints, or this frequency [rad/s] where it is 0
-STIFFER = 100.0  # factor of the penalty
+STIFFER = (1e2, 1e4, 1e6)  # factors of the penalty
 SHARE = 0.03  # of the difference: constraints that are violated by more have a part in it
 FASTER = 1.5  # by so much more than its order do errors fall where a step was beyond the limit of stability
 FURTHER = (2, 3)  # halvings that are tried where a run disagrees
@@ -72,6 +73,10 @@ class Reasons:
         if trial.stopped is None:
             return Reason("failed", "there is no motion at all.")
         until = min(self.runs.t_end, 1.25 * trial.stopped + 10.0 * self.runs.step)
+        for factor, _ in self._stiffer(trial, until):
+            return Reason(
+                "penalty", f"with {factor:g} times the penalty it passes that time: the constraints give way."
+            )
         held = self._held(trial, until)
         if held is not None:
             return Reason(
@@ -86,8 +91,17 @@ class Reasons:
             if not pair.integrator.explicit:
                 return Reason("step", f"{step}: the step is too long.")
             return Reason("stiff", f"{step}: the step is beyond the limit of stability of an explicit scheme.")
-        cause = "singular" if "singular position" in trial.problem else "failed"
-        return Reason(cause, "shorter steps do not pass that time either.")
+        no_help = "shorter steps do not pass that time either"
+        if self._is_singular(trial):
+            return Reason("singular", f"the constraints lose rank there; {no_help}.")
+        return Reason("failed", f"{no_help}.")
+
+    def _is_singular(self, trial: Trial) -> bool:
+        """Whether the motion passes a singular position where the trial stopped, as it says or as the reference shows."""
+        if "reaches a singular position" in trial.problem:
+            return True
+        passed = None if self.judgement.reference is None else self._passed
+        return passed is not None and abs(passed - trial.stopped) <= NEAR * passed + 2.0 * self.runs.step
 
     # --- runs that disagree ---
 
@@ -97,10 +111,10 @@ class Reasons:
         difference = self.judgement.distance(values, self.trials[reference].look.values)
         return agrees(difference, error, self.judgement.errors[reference], self.runs.quantity)
 
-    def _try(self, trial: Trial, halvings: int, **factors: float) -> np.ndarray | None:
+    def _try(self, trial: Trial, halvings: int, t_end: float | None = None, **factors: float) -> np.ndarray | None:
         """Values of a run with something changed; None where it fails."""
         try:
-            return self.runs.run(trial.way, halvings, **factors).values
+            return self.runs.run(trial.way, halvings, t_end, **factors).values
         except KinegradError:
             return None
 
@@ -115,15 +129,17 @@ class Reasons:
 
     def _penalty(self, k: int, trial: Trial) -> Reason | None:
         """What a penalty leaves is in proportion to its inverse; where it is not, its part of the error is wrong."""
-        if trial.stiffer is None or trial.way.formulation.type != "penalty":
-            return None
-        own = self.judgement.distance(trial.look.values, trial.stiffer)
-        if own < SHARE * self.judgement.differences[k]:
-            return None
-        stiff = self._try(trial, 1, penalty=STIFFER)
-        if stiff is None or not self._agrees(stiff, trial.error(self.judgement.distance)):
-            return None
-        return Reason("penalty", f"with {STIFFER:g} times the penalty it agrees: the constraints give way.")
+        for factor, values in self._stiffer(trial):
+            if self._agrees(values, trial.error(self.judgement.distance)):
+                return Reason("penalty", f"with {factor:g} times the penalty it agrees: the constraints give way.")
+        return None
+
+    def _stiffer(self, trial: Trial, t_end: float | None = None) -> Iterator[tuple[float, np.ndarray]]:
+        """Values with penalties that are far larger, and by how much; none where constraints are held otherwise."""
+        for factor in STIFFER if trial.way.formulation.type == "penalty" else ():
+            values = self._try(trial, 1, t_end, penalty=factor)
+            if values is not None:
+                yield factor, values
 
     def _drift(self, k: int, trial: Trial) -> Reason | None:
         """Constraints that are held harder tell what their drift has done."""

@@ -22,7 +22,8 @@ KEPT = 2000  # states of a run, at which energies and constraints are looked at
 
 @dataclass(frozen=True)
 class Trial:
-    """A combination before it is compared: its runs at the step and at half of it, and with twice the penalty if it has one.
+    """A combination before it is compared: its runs at the step and at half of it, with twice the penalty if it has one, and
+    with error control at a tolerance that is smaller once more.
 
     `problem` tells why they are not there: `refused` when the combination does not apply to the model, else it failed at the
     time `stopped`.
@@ -32,6 +33,7 @@ class Trial:
     look: Look | None = None
     coarse: np.ndarray | None = None
     stiffer: np.ndarray | None = None
+    finer: np.ndarray | None = None
     order: int = 0
     cost: dict = field(default_factory=dict)
     problem: str | None = None
@@ -41,9 +43,14 @@ class Trial:
     def error(self, distance: Callable) -> float:
         """Of the run at half the step: what the whole step shows is left, and what a penalty leaves.
 
-        The latter is in proportion to the inverse of the penalty, so twice the penalty shows half of it.
+        The latter is in proportion to the inverse of the penalty, so twice the penalty shows half of it. Steps under error
+        control do not simply become half as long, and matrix-r changes its coordinates at other times, so that errors may fall
+        less than the order says: there a finer run shows the error itself.
         """
-        error = distance(self.look.values, self.coarse) / (2.0**self.order - 1.0)
+        if self.finer is None:
+            error = distance(self.look.values, self.coarse) / (2.0**self.order - 1.0)
+        else:
+            error = distance(self.look.values, self.finer) / (1.0 - 0.5**self.order)
         return error if self.stiffer is None else error + 2.0 * distance(self.look.values, self.stiffer)
 
 
@@ -77,9 +84,20 @@ class Runs:
             return Trial(way, problem=error.problems[0].sentence, refused=not failed, stopped=stopped)
         if not all(np.isfinite(x).all() for x in (coarse.values, look.values, *([] if stiffer is None else [stiffer]))):
             return Trial(way, problem="The run came to its end with numbers that are not finite.", stopped=self.t_end)
+        finer = self._finer(way)
         heard = tuple(dict.fromkeys((*coarse.remarks, *look.remarks)))
         kept = replace(look, motion=None, remarks=heard)  # states of all combinations would fill the memory
-        return Trial(way, kept, coarse.values, stiffer, int(way.integrator.order), _cost(look))
+        return Trial(way, kept, coarse.values, stiffer, finer, int(way.integrator.order), _cost(look))
+
+    def _finer(self, way: Way) -> np.ndarray | None:
+        """What a tolerance gives that is smaller once more; None without error control, or if it asks for too much."""
+        if not way.pair.adaptive:
+            return None
+        try:
+            values = self.run(way, 2).values
+        except KinegradError:
+            return None
+        return values if np.isfinite(values).all() else None
 
     def run(self, way: Way, halvings: int, t_end: float | None = None, **factors: float) -> Look:
         """One run with the step halved so many times, and options of the formulation multiplied by factors."""
