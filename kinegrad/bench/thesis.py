@@ -73,19 +73,20 @@ def ratio(cost: Cost, repeats: int) -> float:
     best = {there: np.inf, plain: np.inf}
     for turn in range(repeats + 1):
         for way in best:
-            seconds = _seconds(cost.model, *way, cost.method)
+            seconds = _seconds(cost, *way)
             if turn:  # the first loads and compiles
                 best[way] = min(best[way], seconds)
     return best[there] / best[plain]
 
 
-def _seconds(name: str, coordinates: str, body_point: str, formulation: str, method: str) -> float:
+def _seconds(cost: Cost, coordinates: str, body_point: str, formulation: str) -> float:
     import kinegrad as kg
 
-    system = _system(name, "", coordinates, body_point)
+    system, method = _system(cost.model, cost.variant, coordinates, body_point), cost.method
     own = system.model.simulation.formulation
     chosen = own if own.type == formulation else formulation
-    motion = kg.simulate(system, chosen, "newmark", step=STEP, t_end=SPAN_OF_GRADIENTS if method else SPAN)
+    span = cost.span or (SPAN_OF_GRADIENTS if method else SPAN)
+    motion = kg.simulate(system, chosen, "newmark", step=STEP, t_end=span)
     return kg.gradient(motion, method=method).cpu_s if method else motion.cpu_s
 
 

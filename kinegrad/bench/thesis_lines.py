@@ -26,7 +26,10 @@ GRADIENTS = {
 
 
 class Cost(NamedTuple):
-    """A ratio of costs: natural by joint coordinates, or, with `beside`, one formulation by another in joint coordinates."""
+    """A ratio of costs: natural by joint coordinates, or, with `beside`, one formulation by another in joint coordinates.
+
+    `span` is how much motion is timed [s], where it is not that of the page.
+    """
 
     name: str
     published: float
@@ -35,6 +38,8 @@ class Cost(NamedTuple):
     body_point: str
     method: str = ""
     beside: str = ""
+    variant: str = ""
+    span: float | None = None
 
 
 class Line(NamedTuple):
@@ -91,6 +96,21 @@ BICYCLE = (
     *costs("bicycle", ("ali3p", 3.901, 3.901), ("matrix-r", 2.971, 2.971)),
     Cost("recursive by ali3p R0", 0.620, "bicycle", "recursive", "com", beside="ali3p"),
     Cost("recursive by ali3p R1", 0.480, "bicycle", "recursive", "origin", beside="ali3p"),
+)
+SPRINGS = "on vertical springs in place of tyres, with made-up masses and geometry"
+
+
+def _buggy(variant: str, ali3p: float, matrix_r: float) -> tuple[Cost, ...]:
+    published = {"ali3p": ali3p, "matrix-r": matrix_r}
+    return tuple(Cost(name, x, "buggy", name, "origin", variant=variant, span=0.5) for name, x in published.items())
+
+
+ANCHOR = (
+    *(
+        Cost(f"ali3p {name}", x, "anchor_chain", "ali3p", point, span=0.02)
+        for name, x, point in (("R0", 0.741, "com"), ("R1", 0.76, "origin"))
+    ),
+    Cost("recursive by ali3p", 0.237, "anchor_chain", "recursive", "origin", beside="ali3p", span=0.02),
 )
 CUTS = {"pivot": (7, 7), "ball": (4, 3), "universal": (6, 5), "rail": (7, 10)}
 
@@ -166,8 +186,8 @@ LINES = (
             (35, "centre of mass, optimisation by iteration", OPTIMISATION), (36, "roll rate before and after", OPTIMISATION),
         )
     ),
-    Line("table 7.16", "buggy, step descent: cost of the dynamics, nat/rel", "ali3p 2.41, matrix-r 1.804", note=TYRES),
-    Line("table 7.17", "buggy, lane change: cost of the dynamics, nat/rel", "ali3p 3.582, matrix-r 1.83", note=TYRES),
+    _cost_line("table 7.16", "buggy, step descent: cost of the dynamics, nat/rel", _buggy("step", 2.41, 1.804), SPRINGS),
+    _cost_line("table 7.17", "buggy, lane change: cost of the dynamics, nat/rel", _buggy("lane", 3.582, 1.83), SPRINGS),
     Line(
         "table 7.18", "buggy, step descent: cost of gradients, nat/rel",
         "ali3p 1.158, 1.213, 1.258; matrix-r 1.179, 1.243", note=TYRES,
@@ -208,8 +228,8 @@ LINES = (
     Line("figure 7.49", "anchor: swivel", "a drawing", note=NO_DATA),
     Line("figure 7.50", "anchor: tip of the chain", "a drawing", note=NO_DATA),
     Line("figure 7.51", "anchor: two pictures of the motion", PICTURE, note=CONTACT),
-    Line(
-        "table 7.29", "anchor: cost of the dynamics, nat/rel", "ali3p R0 0.741, R1 0.76; recursive by ali3p 0.237",
-        note=CONTACT,
+    _cost_line(
+        "table 7.29", "anchor: cost of the dynamics, nat/rel", ANCHOR,
+        "without the hull, and with made-up masses; full matrices in joint coordinates, sparse ones in natural",
     ),
 )  # fmt: skip
