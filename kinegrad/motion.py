@@ -416,6 +416,7 @@ class Motion:
         frames: int = 600,
         folder: str | Path | None = None,
         signals: str | Sequence[str] = (),
+        beside=(),
     ) -> Path:
         """Where the animated page of the motion was written: one file that works offline.
 
@@ -430,10 +431,13 @@ class Motion:
         signals : str or sequence of str
             Signals in the panels, as `plot` takes them: "," on the same axes, ";" in a new panel. "all" puts every signal into
             the file, for panels to choose from; by default it has those of joints, forces, measures and objectives.
+        beside : Motion, sequence of them, or mapping of labels to them
+            Motions that are drawn paler at the same times, and in the same panels.
         """
         from kinegrad.page.html import to_html
 
-        return to_html(self, path, gradient=gradient, frames=frames, folder=folder, signals=signals)
+        options = {"gradient": gradient, "frames": frames, "folder": folder, "signals": signals, "beside": beside}
+        return to_html(self, path, **options)
 
 
 def _made_again(contents: dict) -> Motion:

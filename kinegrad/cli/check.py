@@ -6,7 +6,10 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from kinegrad.cli.contract import Report
 from kinegrad.cli.options import Cut, Json, ModelFile, Set, Variant, load_model, lowered
@@ -17,11 +20,22 @@ if TYPE_CHECKING:
     from kinegrad.model.model import Model
 
 
+Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE.png", help="Draw bodies, joints, tree and cut joints (png, pdf or svg)."),
+]
 NAMES_SHOWN = 20
 LARGE = 30  # bodies from which on compiled kernels save more than it takes to compile them
 
 
-def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = [], json: Json = False) -> Report:  # noqa: B006
+def check(
+    model: ModelFile,
+    cut: Cut = [],  # noqa: B006
+    variant: Variant = None,
+    set_: Set = [],  # noqa: B006
+    plot: Plot = None,
+    json: Json = False,
+) -> Report:
     """Assemble a model and count its degrees of freedom.
 
     Also tells what it is made of, the size of its equations, redundant rows and the joints at which loops are cut. Exit
@@ -29,6 +43,10 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
     """
     description = load_model(model, variant, set_)
     _compile_only_for_large(description)
+    if plot is not None:
+        from kinegrad.cli.job import check_files
+
+        check_files({"--plot": plot}, [model])
     from kinegrad.kinematics.mobility import mobility
 
     system = lowered(description, cut=cut)
@@ -54,7 +72,17 @@ def check(model: ModelFile, cut: Cut = [], variant: Variant = None, set_: Set = 
         "free_joints": list(tree.free) if tree else [],
         "problems": list(found.problems),
     }
-    return Report(data, lambda console: _show(console, data, description), good=not found.problems)
+    if plot is not None:
+        from kinegrad.plots.topology import plot_topology
+
+        plot_topology(description, plot, tree)
+
+    def show(console) -> None:
+        _show(console, data, description)
+        if plot is not None:
+            console.print(f"The picture of the topology is in {plot}.", markup=False)
+
+    return Report(data, show, good=not found.problems)
 
 
 def _by_set(model: Model, cut: Sequence[str], known: dict[str, Mobility]) -> dict[str, Mobility]:

@@ -23,6 +23,14 @@ File = Annotated[
     Path, typer.Argument(metavar="FILE", help="A model file, or a motion that --out saved.", show_default=False)
 ]
 Port = Annotated[int, typer.Option("--port", metavar="N", help="Port of the page; any free one by default.")]
+Beside = Annotated[
+    list[Path],
+    typer.Option(
+        "--beside",
+        metavar="FILE",
+        help="Also show this motion that --out saved, paler, at the same times; may be repeated.",
+    ),
+]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Serve the page, and do not open the browser.")]
 
 
@@ -37,6 +45,7 @@ def view(
     port: Port = 0,
     no_open: NoOpen = False,
     signals: o.Signals = None,
+    beside: Beside = [],  # noqa: B006
     json: o.Json = False,
 ) -> Report:
     """Show a motion in the browser; sliders change the design, and the page simulates anew.
@@ -58,7 +67,8 @@ def view(
     }
     choices = {"step": step, "t_end": t_end, "start": from_, "start_time": from_time}
     motion = _saved(file, given) if _is_result(file) else _simulated(file, choices, set_, variant, signals)
-    live = LiveMotion(motion, partial(_again, motion), folder=file.parent, signals=signals or ())
+    others = {path.stem: _saved(path, {}) for path in beside}
+    live = LiveMotion(motion, partial(_again, motion), folder=file.parent, signals=signals or (), beside=others)
     with LiveServer(live.document(), live.simulate, port, live.signals) as server:
         print(f"The page is at {server.address} until you press Ctrl-C.", file=sys.stderr, flush=True)
         if not no_open:

@@ -77,6 +77,8 @@ def structure_of(n: int, rows: int, tables: dict[str, np.ndarray], coupled: Iter
     columns, markers, scalars = tables["col"]["k"].tolist(), tables["mk"], tables["sc"]
     inputs = tables["ins"].tolist()
     of_marker = [frozenset(columns[a:b]) for a, b in zip(markers["c0"].tolist(), markers["c1"].tolist(), strict=True)]
+    alone = max(0, max(scalars["marker"].tolist(), default=-1) + 1 - len(of_marker))
+    of_marker += [frozenset()] * alone  # markers that signals alone read, which have no columns
     of_scalar = [
         of_marker[m] if m >= 0 else frozenset([k])
         for m, k in zip(scalars["marker"].tolist(), scalars["k"].tolist(), strict=True)

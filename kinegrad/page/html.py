@@ -14,18 +14,29 @@ from kinegrad.page.scene import FRAMES, scene
 SUFFIXES = (".html", ".htm")
 #: The program in the order in which it is read: each file may use what stands before it.
 SCRIPTS = (
-    *("algebra.js", "elements.js", "ticks.js", "solids.js", "camera.js", "drawing.js", "webgl.js", "canvas.js"),
     *(
+        "algebra.js",
+        "elements.js",
+        "ticks.js",
+        "solids.js",
+        "camera.js",
+        "arrows.js",
+        "drawing.js",
+        "webgl.js",
+        "canvas.js",
+    ),
+    *(
+        "labels.js",
         "memory.js",
         "series.js",
+        "exports.js",
         "plot.js",
         "picker.js",
         "panels.js",
         "gradient.js",
         "controls.js",
-        "live.js",
-        "main.js",
     ),
+    *("menu.js", "pick.js", "topology.js", "notices.js", "live.js", "main.js"),
 )
 
 

@@ -19,17 +19,19 @@ class LiveMotion:
     ----------
     again : callable
         ``again(values, progress)`` gives the motion of other values of parameters.
+    beside : Motion, sequence of them, or mapping of labels to them
+        Motions that stay beside it.
     """
 
-    def __init__(self, motion, again: Callable, *, folder: Path, signals: str | Sequence[str] = ()):
+    def __init__(self, motion, again: Callable, *, folder: Path, signals: str | Sequence[str] = (), beside=()):
         self.motion, self.again = motion, again
-        self.folder, self.asked = folder, signals
+        self.folder, self.asked, self.beside = folder, signals, beside
         self.number = 0
 
     def document(self) -> dict:
         """The scene of the page as it is served."""
         live = {"parameters": sliders(self.motion.system), "motion": self.number}
-        return self._scene() | {"live": live}
+        return self._scene(beside=self.beside) | {"live": live}
 
     def simulate(self, values: dict[str, float], progress) -> dict:
         """The scene of other values of parameters."""
@@ -44,6 +46,6 @@ class LiveMotion:
         names = refuse_unknown(self.motion, names)
         return series_of(self.motion, names, chosen_rows(self.motion.t, FRAMES))
 
-    def _scene(self) -> dict:
-        found = scene(self.motion, folder=self.folder, signals=self.asked)
+    def _scene(self, **options) -> dict:
+        found = scene(self.motion, folder=self.folder, signals=self.asked, **options)
         return found | {"offered": listed(self.motion), "motion": self.number}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,21 +16,31 @@ from kinegrad.model.bodies import VectorMarker
 from kinegrad.model.constraints import Distance
 from kinegrad.model.forces import Gravity
 from kinegrad.model.shapes import shapes_of
+from kinegrad.page.arrows import Arrows
 from kinegrad.page.curves import Curves
-from kinegrad.page.packing import packed
+from kinegrad.page.guessed import is_telescope
+from kinegrad.page.packing import brief, packed
 from kinegrad.page.replay import Frames, chosen_rows, frames
 from kinegrad.page.solids import GROUND, Solids, corners
 from kinegrad.plots.motion import FLAT, moving_markers
+from kinegrad.plots.topology import topology
 from kinegrad.quiet import without_warnings
 from kinegrad.signals.orientations import quaternions
 
 FRAMES = 600  # states shown, at most, unless asked otherwise
+FAR = 1.5  # a mechanism that goes so many times its size is followed by the camera
 MANY = 24  # bodies from which one path is shown at first
 
 
 @without_warnings
 def scene(
-    motion, *, most: int = FRAMES, gradient=None, folder: str | Path | None = None, signals: str | Sequence[str] = ()
+    motion,
+    *,
+    most: int = FRAMES,
+    gradient=None,
+    folder: str | Path | None = None,
+    signals: str | Sequence[str] = (),
+    beside=(),
 ) -> dict:
     """The document of a page, ready for JSON.
 
@@ -43,11 +54,26 @@ def scene(
         Where paths of mesh files begin; the current folder by default.
     signals : str or sequence of str
         Signals that the panels show, and with "all" every signal is in the page; by default what elements do.
+    beside : Motion, sequence of them, or mapping of labels to them
+        Motions that are drawn paler at the same times, and in the same panels.
     """
     if isinstance(most, bool) or not isinstance(most, int) or most < 2:
         raise KinegradError(f"frames is {most!r}; a page needs a whole number of them, at least 2.")
     rows = chosen_rows(motion.t, most)
-    return _Scene(motion, rows, Path(folder or "."), signals).document(gradient)
+    document = _Scene(motion, rows, Path(folder or "."), signals).document(gradient)
+    others = labelled(beside)
+    if others:
+        options = {"most": most, "folder": folder}
+        document["beside"] = [scene(one, **options) | {"label": label} for label, one in others.items()]
+    return document
+
+
+def labelled(beside) -> dict:
+    """Motions by label, whatever form they are given in."""
+    if isinstance(beside, Mapping):
+        return {str(label): one for label, one in beside.items()}
+    several = list(beside) if isinstance(beside, Sequence) else [beside]
+    return {f"motion {k}": one for k, one in enumerate(several, 2)}
 
 
 class _Scene:
@@ -62,7 +88,7 @@ class _Scene:
         self.markers = self._markers()
         low, high = self._box()
         self.low, self.high = low, high
-        self.solids = Solids(self.model, self.value, float(np.linalg.norm(high - low)) or 1.0, folder)
+        self.solids = Solids(self.model, self.value, float(np.linalg.norm(high - low)) or 1.0, folder, self._travel())
         self.drawn = {body: self.solids.of(body) for body in self.bodies}
         self._widen()
 
@@ -101,6 +127,11 @@ class _Scene:
             "up": self._up(),
             "normal": self._normal(),
             **self._curves(),
+            "arrows": Arrows(motion, self.rows, self.frames, self.value, self._ends).document(),
+            "velocities": brief(self.frames.velocity),
+            "spins": brief(self.frames.spin),
+            "follow": self._followed(),
+            "topology": self._topology(),
             "gradient": None if gradient is None else _gradient(gradient),
         }
 
@@ -133,6 +164,19 @@ class _Scene:
         every = every[np.isfinite(every).all(axis=1)]
         return (every.min(axis=0), every.max(axis=0)) if len(every) else (-np.ones(3), np.ones(3))
 
+    def _travel(self) -> dict[str, tuple[float, float]]:
+        """How far each joint with a rail goes along its axis."""
+        found = {}
+        for name, joint in self.model.joints.items():
+            if KINDS[joint.type].drawing.rail:
+                (a, at_a), (b, at_b) = ((m.partition(".")[0], self.markers[m]) for m in joint.between)
+                axis = np.array([self.value(number) for number in joint.axis_pair[0]])
+                turned = axis if a == GROUND else self.frames.axes[:, self.bodies.index(a) - 1] @ axis
+                d = ((self._positions(b, at_b) - self._positions(a, at_a)) * turned).sum(axis=1) / np.linalg.norm(axis)
+                if np.isfinite(d).all():
+                    found[name] = float(d.min()), float(d.max())
+        return found
+
     def _widen(self) -> None:
         """Let the box hold the shapes that the model gives, too."""
         for body in self.bodies:
@@ -159,6 +203,26 @@ class _Scene:
         across = int(np.argmin(extent))
         return np.eye(3)[across].tolist() if extent[across] <= FLAT * extent.max() else None
 
+    def _topology(self) -> dict | None:
+        """Bodies and joints as a graph; nothing where the joint set does not take the model."""
+        with suppress(KinegradError):
+            return topology(self.model, self.system.set.spanning_tree()).document()
+        return None
+
+    def _followed(self) -> int:
+        """Number of the heaviest body where the mechanism goes much farther than it is large; 0 for none."""
+        coms = [self._positions(body, self.solids.com(body)) for body in self.bodies[1:]]
+        points = [self._positions(name.partition(".")[0], at) for name, at in self.markers.items()]
+        moving = [p for p in (*coms, *points) if np.isfinite(p).all() and np.ptp(p, axis=0).max() > 0.0]
+        if not coms or not moving:
+            return 0
+        x = np.array(moving)
+        alone, whole = np.ptp(x, axis=0).max(), np.ptp(x.reshape(-1, 3), axis=0).max()
+        least = min(np.ptp(p, axis=0).max() for p in coms)
+        if least < FAR * alone or whole < FAR * alone:
+            return 0
+        return 1 + int(np.argmax([self.value(body.mass) for body in self.model.bodies.values()]))
+
     def _ends(self, between) -> list[dict]:
         """Body and place of two markers."""
         found = []
@@ -174,9 +238,9 @@ class _Scene:
             "name": name,
             "ends": self._ends(joint.between),
             "axes": [self.solids.vector(axis).tolist() for axis in joint.axis_pair or ()],
-            "symbols": [asdict(symbol) for symbol in drawing.symbols],
+            "symbols": [] if is_telescope(self.model, name) else [asdict(symbol) for symbol in drawing.symbols],
             "support": drawing.support,
-            "rail": drawing.rail,
+            "rail": drawing.rail and not is_telescope(self.model, name),
         }
 
     def _bars(self) -> list[tuple]:
@@ -205,8 +269,10 @@ class _Scene:
 
     def _facts(self) -> list[str]:
         motion = self.motion
-        steps = f"{len(motion.hs)} steps to {motion.ts[-1]:g} s"
-        facts = [f"{self.system.kind} coordinates", *motion.how, steps]
+        facts = [f"{self.system.kind} coordinates", *motion.how]
+        if len(motion.t) == 1:
+            return [*facts, "one position"]
+        facts.append(f"{len(motion.hs)} steps to {motion.ts[-1]:g} s")
         facts.append(f"energy drift {_brief(motion.energies.drift)} J")
         if motion.status:
             facts.append("stopped early")

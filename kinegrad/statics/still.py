@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
+from pathlib import Path
 
 from kinegrad.motion import Motion
 
@@ -29,3 +30,7 @@ class Still:
         """The value of a signal; of a vector an array of three."""
         found = self.motion[name][0]
         return float(found) if found.ndim == 0 else found
+
+    def to_html(self, path: str | Path, **options) -> Path:
+        """Where the page of the position was written; options are those of `Motion.to_html`."""
+        return self.motion.to_html(path, **options)

@@ -147,7 +147,7 @@ def test_the_plain_canvas_shows_the_same(browser, five_bar_page):
 def test_faces_look_outward(browser, five_bar_page):
     """Both views leave out faces that look away, by the order of their corners."""
     browser.open(five_bar_page[0].replace("#", "#view=canvas&"))
-    for kind in ("box", "cylinder", "sphere"):
+    for kind in ("box", "cylinder", "sphere", "cone"):
         shape = browser.run(f"kinegrad.page.view.shapes.{kind}")
         points, normals = (np.array(shape[key]).reshape(-1, 3) for key in ("points", "normals"))
         a, b, c = np.moveaxis(points[np.array(shape["corners"]).reshape(-1, 3)], 1, 0)
@@ -155,8 +155,9 @@ def test_faces_look_outward(browser, five_bar_page):
             "ij,ij->i", np.cross(b - a, c - a), normals[np.array(shape["corners"]).reshape(-1, 3)[:, 0]]
         )
         assert (outward > 1e-3).all(), kind
-        matrices = browser.run(f"kinegrad.page.drawing.lists(kinegrad.page.shown, kinegrad.page.theme).solids.{kind}")
-        assert all(np.linalg.det(np.array(m[:9]).reshape(3, 3)) > 0 for m, _ in matrices), kind
+        shown = "{ ...kinegrad.page.shown, forces: true }"
+        matrices = browser.run(f"kinegrad.page.drawing.lists({shown}, kinegrad.page.theme).solids.{kind}")
+        assert all(np.linalg.det(np.array(m[:9]).reshape(3, 3)) > 0 for m, *_ in matrices), kind
 
 
 def test_a_browser_without_webgl_gets_the_plain_canvas(browser, five_bar_page):
@@ -170,6 +171,8 @@ def test_a_browser_without_webgl_gets_the_plain_canvas(browser, five_bar_page):
         browser.open(five_bar_page[0])
         assert browser.run("kinegrad.renderer") == "canvas" and browser.problems == []
         assert browser.run(INK)[0] > 0.01
+        assert "does not offer WebGL 2" in browser.run("document.getElementById('told').textContent")
+        assert not browser.run("document.getElementById('told').hidden")
     finally:
         browser.ask("Page.removeScriptToEvaluateOnNewDocument", identifier=number)
 

@@ -99,9 +99,13 @@ def test_a_slider_of_the_page_simulates_anew(server, browser):
     expected = simulated(L=0.6).marker("rod.tip").position[-1]
     assert np.abs(np.subtract(browser.run("kinegrad.point('rod.tip')"), expected)).max() < 1e-6
     assert browser.run("kinegrad.time") == pytest.approx(0.2)
+    layout = "[...document.querySelectorAll('.stage, #live, .plot, footer')].map((e) => e.getBoundingClientRect().top)"
+    before = browser.run(layout)
     browser.run(move % 1000)
-    browser.wait("document.querySelector('#live .note').textContent === \"'L' is too long.\"")
+    browser.wait("document.getElementById('told').textContent.startsWith(\"'L' is too long.\")")
     assert browser.run("kinegrad.page.drawing.marker('rod.tip').at[0]") == pytest.approx(0.6)
+    assert browser.run(layout) == before  # a sentence pushes nothing apart
+    assert browser.run("document.querySelector('.design input').ariaLabel") == "L"
     assert browser.problems == []
 
 

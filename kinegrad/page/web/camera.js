@@ -16,12 +16,35 @@ class Camera {
       this.north = cross(this.up, this.east);
     }
     this.flat = Boolean(normal);
-    const low = scene.low, high = scene.high, pad = 3 * scene.radius;
-    this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) =>
-      [0, 1, 2].map((i) => ((k >> i) & 1 ? high[i] + pad : low[i] - pad)));
-    this.size = norm(sub(high, low)) || 1;
     this.aspect = 1.5;
+    this.take(scene);
     this.look("start");
+  }
+
+  // Another scene, into which it looks from the same side; fitted to it where it was fitted before.
+  take(scene) {
+    const pad = 3 * scene.radius;
+    this.whole = boxCorners(scene.low.map((x) => x - pad), scene.high.map((x) => x + pad));
+    this.corners = this.whole;
+    this.size = norm(sub(scene.high, scene.low)) || 1;
+    if (this.fitted) this.fit();
+  }
+
+  // Goes with a point from now on, fitted to a box around it; null lets it stand.
+  follow(box, anchor) {
+    const was = this.corners;
+    this.anchor = anchor;
+    this.corners = box ? boxCorners(...box.map((corner) => add(corner, anchor))) : this.whole;
+    if (this.fitted || was !== this.corners) this.fit();
+  }
+
+  // The point that it goes with is there now.
+  go(point) {
+    const d = sub(point, this.anchor);
+    if (!d.every(Number.isFinite)) return;
+    this.anchor = point;
+    this.target = add(this.target, d);
+    this.corners = this.corners.map((corner) => add(corner, d));
   }
 
   look(from) {
@@ -111,6 +134,8 @@ class Camera {
     this.fitted = false;
   }
 }
+
+const boxCorners = (low, high) => [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [0, 1, 2].map((i) => ((k >> i) & 1 ? high[i] : low[i])));
 
 // Lets mouse, pen and fingers on `element` move the camera; calls `changed` after each move.
 function steer(element, camera, changed) {

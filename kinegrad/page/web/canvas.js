@@ -5,7 +5,7 @@ class CanvasView {
     this.kind = "canvas";
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
-    this.shapes = { box: boxSolid(), cylinder: cylinderSolid(10), sphere: sphereSolid(8) };
+    this.shapes = { box: boxSolid(), cylinder: cylinderSolid(10), cone: coneSolid(10), sphere: sphereSolid(8) };
     this.setMeshes(drawing.meshes);
   }
 
@@ -26,7 +26,7 @@ class CanvasView {
     const pieces = [];
     for (const [kind, list] of Object.entries(solids)) {
       const { points, corners } = this.shapes[kind];
-      for (const [m, colour] of list) {
+      for (const [m, colour, opacity] of list) {
         const world = [];
         for (let k = 0; k < points.length; k += 3) world.push(place(m, [points[k], points[k + 1], points[k + 2]]));
         const seen = world.map(screen);
@@ -39,7 +39,7 @@ class CanvasView {
           let n = unit(cross(sub(world[j], world[i]), sub(world[l], world[i])));
           if (dot(n, back) < 0) n = mul(-1, n);
           const tone = 0.36 + 0.22 * (0.5 + 0.5 * dot(n, floor.up)) + 0.55 * Math.max(0, dot(n, light));
-          pieces.push([(a[2] + b[2] + c[2]) / 3, [a, b, c], css(mul(tone, colour), 1), 0]);
+          pieces.push([(a[2] + b[2] + c[2]) / 3, [a, b, c], css(mul(tone, colour), opacity), 0]);
         }
       }
     }

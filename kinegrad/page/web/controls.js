@@ -1,20 +1,21 @@
-// Play and pause, slider, speed, keys, and the menu of what is shown.
+// Play and pause, slider, speed and keys.
 
 const FINENESS = 1000; // steps of the slider
 
 class Clock {
   // `changed(time)` is called whenever the time changes.
   constructor(times, changed) {
-    Object.assign(this, { times, changed, time: times[0], speed: 1, playing: false });
+    Object.assign(this, { changed, speed: 1, playing: false });
+    this.take([times]);
+    this.time = this.first;
     this.tick = this.tick.bind(this);
   }
 
-  get first() {
-    return this.times[0];
-  }
-
-  get last() {
-    return this.times[this.times.length - 1];
+  // Runs over all these motions, by the frames of the first.
+  take(all) {
+    this.times = all[0];
+    this.first = Math.min(...all.map((times) => times[0]));
+    this.last = Math.max(...all.map((times) => times[times.length - 1]));
   }
 
   set(time) {
@@ -67,7 +68,7 @@ class Controls {
   }
 
   key(event) {
-    const typing = ["INPUT", "SELECT", "BUTTON", "SUMMARY"].includes(event.target.tagName) && event.target !== this.slider;
+    const typing = ["INPUT", "SELECT", "BUTTON", "SUMMARY", "DIALOG"].includes(event.target.tagName) && event.target !== this.slider;
     if (event.ctrlKey || event.altKey || event.metaKey || typing) return;
     const far = event.shiftKey ? 10 : 1;
     const actions = {
@@ -92,36 +93,4 @@ class Controls {
     this.button.dataset.playing = clock.playing;
     this.button.setAttribute("aria-label", clock.playing ? "Pause" : "Play");
   }
-}
-
-// The menu: what is shown, which paths, and where the camera stands.
-function fillMenu(drawing, shown, camera, changed) {
-  const words = { grid: "Grid", joints: "Joints", centres: "Centres of mass", traces: "Paths", frames: "Frames", names: "Names" };
-  const boxes = document.getElementById("shown");
-  boxes.replaceChildren();
-  for (const [key, word] of Object.entries(words)) {
-    const label = make("label", {}, boxes);
-    const box = make("input", { type: "checkbox", checked: shown[key], name: key }, label);
-    label.append(word);
-    box.addEventListener("change", () => {
-      shown[key] = box.checked;
-      changed();
-    });
-  }
-  const paths = document.getElementById("paths");
-  paths.replaceChildren();
-  for (const marker of drawing.scene.markers.filter((m) => m.body > 0)) {
-    const label = make("label", {}, paths);
-    const box = make("input", { type: "checkbox", checked: drawing.traced.has(marker.name) }, label);
-    label.append(marker.name);
-    box.addEventListener("change", () => {
-      drawing.traced[box.checked ? "add" : "delete"](marker.name);
-      changed();
-    });
-  }
-  for (const button of document.querySelectorAll("[data-look]"))
-    button.onclick = () => {
-      camera.look(button.dataset.look);
-      changed();
-    };
 }

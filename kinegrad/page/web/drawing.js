@@ -3,7 +3,10 @@
 const PALETTE = ["#4a7fb5", "#e07b39", "#3a9b8c", "#b35fa3", "#d3a02a", "#6b9440", "#c8504f", "#7a6cc9"].map(rgb);
 const BLEND = ["#3f6fb5", "#3a9b8c", "#d3a02a", "#d9643a"].map(rgb);
 const MANY = 24; // bodies from which centres of mass are not shown at first
-const SHOWN = { traces: true, joints: true, centres: true, grid: true, frames: false, names: false };
+const SHOWN = {
+  traces: true, joints: true, centres: true, grid: true, frames: false, names: false, velocities: false, forces: false, weights: false,
+  reactions: false, moments: false, length: 1,
+};
 const TURNS = 9; // of a spring
 const BETWEEN_TURNS = 14;
 
@@ -18,13 +21,17 @@ function bodyColour(k, count) {
 class Drawing {
   constructor(scene) {
     this.scene = scene;
+    this.opacity = 1; // of all, less where another motion leads
     this.times = unpacked(scene.times);
     this.poses = unpacked(scene.poses);
     this.moving = scene.bodies.length - 1;
+    this.linear = scene.velocities && new Vectors(scene.velocities, this.moving);
+    this.angular = scene.spins && new Vectors(scene.spins, this.moving);
     this.meshes = [];
     this.bodies = scene.bodies.map((body, k) => ({
       name: body.name,
       com: body.com,
+      opacity: 1,
       solids: body.solids.map((solid) => ({
         kind: solid.kind === "mesh" ? this.addMesh(solid) : solid.kind,
         matrix: solid.matrix,
@@ -33,16 +40,45 @@ class Drawing {
     }));
     this.size = norm(sub(scene.high, scene.low)) || 1;
     this.traced = new Set(scene.traces);
+    this.reach = this.size;
     this.paths = new Map();
     this.travel = scene.joints.map((joint) => this.travelOf(joint));
     this.floor = this.floorOf();
     this.current = scene.bodies.map(() => [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
+    this.arrows = new Arrows(this);
     this.goTo(this.times[0]);
   }
 
   addMesh(solid) {
     this.meshes.push(meshSolid(unpacked(solid.vertices), unpacked(solid.triangles, Uint32Array)));
     return `mesh${this.meshes.length - 1}`;
+  }
+
+  // Adds its meshes to a list of all, and calls them by their number there.
+  numberMeshes(all) {
+    let k = all.length;
+    for (const body of this.bodies) for (const solid of body.solids) if (solid.kind.startsWith("mesh")) solid.kind = `mesh${k++}`;
+    all.push(...this.meshes);
+  }
+
+  // The centre of mass of a body, now.
+  centre(body) {
+    return place(this.current[body], this.bodies[body].com);
+  }
+
+  // [low, high] of all points of bodies, seen from the centre of mass of one, over all frames; the ground is left out.
+  boxAround(body) {
+    const box = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
+    const points = [...this.scene.markers.filter((marker) => marker.body), ...this.bodies.flatMap(({ com }, k) => (k ? [{ body: k, at: com }] : []))];
+    for (let f = 0; f < this.times.length; f += Math.max(1, this.times.length >> 5)) {
+      const origin = place(this.poseAt(body, f), this.bodies[body].com);
+      for (const point of points) {
+        const d = sub(place(this.poseAt(point.body, f), point.at), origin);
+        if (d.every(Number.isFinite)) d.forEach((x, i) => ((box[0][i] = Math.min(box[0][i], x)), (box[1][i] = Math.max(box[1][i], x))));
+      }
+    }
+    const pad = 0.25 * norm(sub(box[1], box[0])) + 3 * this.scene.radius;
+    return [box[0].map((x) => x - pad), box[1].map((x) => x + pad)];
   }
 
   // Pose of body k (0 is the ground) at frame f, or between f and f + 1.
@@ -66,6 +102,13 @@ class Drawing {
 
   at(end) {
     return place(this.current[end.body], end.at);
+  }
+
+  // Velocity of a point of a body, now.
+  velocity(end) {
+    if (!end.body) return [0, 0, 0];
+    const [v, w] = [this.linear, this.angular].map((list) => list ? list.vector(end.body - 1, this.frame, this.part) : [0, 0, 0]);
+    return add(v, cross(w, turn(this.current[end.body], end.at)));
   }
 
   marker(name) {
@@ -108,24 +151,28 @@ class Drawing {
 
   // --- lists ---
 
-  // {solids: {kind: [[matrix, colour], ...]}, lines: Lines}
-  lists(shown, theme) {
-    const solids = {};
-    const put = (kind, matrix, colour) => (solids[kind] ||= []).push([matrix, colour]);
+  // Adds what is seen to {solids: {kind: [[matrix, colour, opacity], ...]}, lines: Lines}.
+  lists(shown, theme, found = { solids: {}, lines: new Lines() }) {
+    const { solids, lines } = found;
+    const put = (kind, matrix, colour, opacity = this.opacity) => (solids[kind] ||= []).push([matrix, colour, opacity]);
     this.bodies.forEach((body, k) => {
-      for (const solid of body.solids) put(solid.kind, within(this.current[k], solid.matrix), solid.colour || theme.ground);
+      const opacity = this.opacity * body.opacity;
+      if (!opacity) return;
+      for (const solid of body.solids) put(solid.kind, within(this.current[k], solid.matrix), solid.colour || theme.ground, opacity);
       if (shown.centres && k) put("sphere", ball(place(this.current[k], body.com), 1.35 * this.scene.radius), theme.centre);
     });
-    if (shown.joints) this.scene.joints.forEach((joint, k) => this.putJoint(put, joint, this.travel[k], theme));
-    for (const spring of this.scene.springs)
+    const seen = ({ ends }) => ends.some((end) => this.bodies[end.body].opacity > 0 && (end.body > 0 || ends.every((one) => !one.body || this.bodies[one.body].opacity > 0)));
+    const springs = this.scene.springs.filter(seen);
+    if (shown.joints) this.scene.joints.forEach((joint, k) => seen(joint) && this.putJoint(put, joint, this.travel[k], theme));
+    for (const spring of springs)
       for (const end of spring.ends) put("sphere", ball(this.at(end), (end.body ? 0.7 : 1.4) * this.scene.radius), end.body ? theme.spring : theme.ground);
-    for (const bar of this.scene.bars) put("cylinder", rod(this.at(bar.ends[0]), this.at(bar.ends[1]), 0.6 * this.scene.radius), theme.joint);
-    const lines = new Lines();
-    if (shown.grid) this.putGrid(lines, theme);
+    for (const bar of this.scene.bars.filter(seen)) put("cylinder", rod(this.at(bar.ends[0]), this.at(bar.ends[1]), 0.6 * this.scene.radius), theme.joint);
+    if (shown.grid && this.opacity === 1) this.putGrid(lines, theme);
     if (shown.traces) this.putTraces(lines);
-    for (const spring of this.scene.springs) this.putSpring(lines, spring, theme);
+    for (const spring of springs) this.putSpring(lines, spring, theme);
     if (shown.frames) this.putFrames(lines);
-    return { solids, lines };
+    this.arrows.put((...one) => put(...one, 1), shown);
+    return found;
   }
 
   putJoint(put, joint, travel, theme) {
@@ -173,11 +220,12 @@ class Drawing {
 
   putTraces(lines) {
     for (const name of this.traced) {
+      if (!this.marker(name) || !this.bodies[this.marker(name).body].opacity) continue;
       const path = this.path(name);
       const colour = bodyColour(this.marker(name).body - 1, this.moving);
       for (let f = 0; f + 1 < path.length; f++) {
         const past = f < this.frame;
-        lines.put(path[f], path[f + 1], colour, past ? 0.85 : 0.22, past ? 1.8 : 1.3);
+        lines.put(path[f], path[f + 1], colour, this.opacity * (past ? 0.85 : 0.22), past ? 1.8 : 1.3);
       }
       if (this.frame + 1 < path.length) lines.put(path[this.frame], mix(path[this.frame], path[this.frame + 1], this.part), colour, 0.85, 1.8);
     }
@@ -201,10 +249,10 @@ class Drawing {
       const turns = 2 * Math.PI * TURNS * s;
       const p = add(add(a, mul(straight + s * (length - 2 * straight), z)),
         add(mul(ease * r * Math.cos(turns), x), mul(ease * r * Math.sin(turns), y)));
-      lines.put(before, p, colour, 1, 2);
+      lines.put(before, p, colour, this.opacity, 2);
       before = p;
     }
-    lines.put(before, b, colour, 1, 2);
+    lines.put(before, b, colour, this.opacity, 2);
   }
 
   putFrames(lines) {

@@ -1,8 +1,8 @@
 // Sliders of the parameters: a change is simulated by the server that gave the page, and the page redraws itself.
 
 class Live {
-  constructor(panel, live, redraw) {
-    this.redraw = redraw;
+  constructor(panel, live, page) {
+    this.page = page;
     this.values = Object.fromEntries(live.parameters.map(({ name, value }) => [name, value]));
     this.start = { ...this.values };
     this.motion = live.motion;
@@ -11,7 +11,11 @@ class Live {
     make("h2", { textContent: "Design" }, head);
     this.status = make("span", { className: "note" }, head);
     this.status.setAttribute("role", "status");
-    const reset = make("button", { type: "button", textContent: "Reset" }, head);
+    const tools = make("div", { className: "panel-tools" }, head);
+    this.keeper = make("button", { type: "button", textContent: "Keep", title: "Keep this motion, paler, beside those that follow" }, tools);
+    this.keeper.setAttribute("aria-pressed", "false");
+    this.keeper.addEventListener("click", () => this.keep());
+    const reset = make("button", { type: "button", textContent: "Reset", title: "All parameters as they were" }, tools);
     this.bar = make("progress", { max: 1, value: 0, hidden: true, ariaLabel: "Simulation" }, panel);
     this.sliders = live.parameters.map((parameter) => this.slider(panel, parameter));
     reset.addEventListener("click", () => {
@@ -23,7 +27,7 @@ class Live {
   slider(panel, { name, value, low, high }) {
     const row = make("label", { className: "design" }, panel);
     make("span", { textContent: name, title: name }, row);
-    const input = make("input", { type: "range", min: 0, max: FINENESS, value: (FINENESS * (value - low)) / (high - low) }, row);
+    const input = make("input", { type: "range", ariaLabel: name, min: 0, max: FINENESS, value: (FINENESS * (value - low)) / (high - low) }, row);
     const number = make("output", { textContent: short(value, 4) }, row);
     const show = (x) => {
       this.values[name] = x;
@@ -43,6 +47,15 @@ class Live {
     return { name, set };
   }
 
+  // Keeps the motion that is shown, or lets go of what was kept.
+  keep() {
+    const kept = this.keeper.getAttribute("aria-pressed") !== "true";
+    this.keeper.setAttribute("aria-pressed", kept);
+    const changed = Object.entries(this.values).filter(([name, value]) => value !== this.start[name]);
+    const words = changed.map(([name, value]) => `${name} = ${short(value, 4)}`).join(", ");
+    this.page.keep(kept ? words || "before" : null);
+  }
+
   // One simulation at a time; what changed meanwhile is simulated after it.
   async simulate() {
     if (this.busy) {
@@ -59,7 +72,7 @@ class Live {
 
   async ask() {
     this.status.textContent = "simulating …";
-    this.status.classList.remove("wrong");
+    this.page.notices.clear();
     const late = setTimeout(() => (this.bar.hidden = false), 200);
     try {
       const answer = await fetch("simulate", {
@@ -100,12 +113,13 @@ class Live {
     if (row.scene) {
       this.status.textContent = row.seconds === undefined ? "" : `${short(row.seconds, 2)} s`;
       this.motion = row.scene.motion;
-      this.redraw(row.scene);
+      this.page.replace(row.scene);
     }
   }
 
+  // Over the view, where it moves nothing.
   tell(sentence) {
-    this.status.textContent = sentence;
-    this.status.classList.add("wrong");
+    this.status.textContent = "";
+    this.page.notices.tell(sentence, true);
   }
 }

@@ -25,6 +25,15 @@ class Panel {
       made.addEventListener("click", act);
     };
     button("Signals", "choose signals", () => this.panels.picker.open(this));
+    const menu = make("details", { className: "panel-menu" }, tools);
+    make("summary", { textContent: "⋯", title: "save", ariaLabel: `${this.heading}: save` }, menu);
+    const inner = make("div", { className: "menu" }, menu);
+    const title = () => this.panels.motions[0].series.drawing.scene.title;
+    for (const [text, act] of [["Curves (CSV)", () => saveCsv([this], title(), this.heading)], ["Picture (PNG)", () => savePng(panelPicture(this), title(), this.heading)]])
+      make("button", { type: "button", textContent: text }, inner).addEventListener("click", () => {
+        menu.open = false;
+        act();
+      });
     button("×", "remove this panel", () => this.panels.remove(this));
     this.plots = [];
     const units = new Map();
@@ -50,7 +59,7 @@ class Panel {
       const one = series.known.get(name);
       if (!one) return [];
       const own = this.title && one.short ? one.short : this.marker && one.marker === this.marker ? AXES[one.axis] : name;
-      return [{ name, unit: one.unit, meaning: one.meaning, label: k ? `${own}, ${label}` : own, colour, dash: DASHES[k % DASHES.length], series, total: one.total }];
+      return [{ name, motion: label, unit: one.unit, meaning: one.meaning, label: k ? `${own}, ${label}` : own, colour, dash: DASHES[k % DASHES.length], series, total: one.total }];
     });
   }
 

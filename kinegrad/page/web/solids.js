@@ -1,4 +1,4 @@
-// Unit solids as triangles: {points, normals, corners}. A box has edges 1, a cylinder radius 1 and runs from -1/2 to 1/2
+// Unit solids as triangles: {points, normals, corners}. A box has edges 1, a cylinder has radius 1 and runs from -1/2 to 1/2
 // along z, a sphere has radius 1. `fineness` is the number of sides of what is round.
 
 function boxSolid() {
@@ -32,6 +32,22 @@ function cylinderSolid(fineness) {
     const j = 4 * ((k + 1) % fineness);
     corners.push(i, j, j + 1, i, j + 1, i + 1);
     if (k > 1) corners.push(2, i + 2, i - 2, 3, i - 1, i + 3);
+  }
+  return { points, normals, corners };
+}
+
+// A cone of radius 1 at z = -1/2 that comes to its point at z = 1/2.
+function coneSolid(fineness) {
+  const points = [], normals = [], corners = [];
+  for (let k = 0; k < fineness; k++) {
+    const a = (2 * Math.PI * k) / fineness;
+    const [c, s] = [Math.cos(a), Math.sin(a)];
+    points.push(c, s, -0.5, 0, 0, 0.5, c, s, -0.5);
+    normals.push(c, s, 1, c, s, 1, 0, 0, -1);
+    const i = 3 * k;
+    const j = 3 * ((k + 1) % fineness);
+    corners.push(i, j, i + 1);
+    if (k > 1) corners.push(2, i + 2, i - 1);
   }
   return { points, normals, corners };
 }

@@ -3,9 +3,9 @@
 const SOLID_VERTEX = `#version 300 es
 layout(location=0) in vec3 point; layout(location=1) in vec3 normal;
 layout(location=2) in vec3 mx; layout(location=3) in vec3 my; layout(location=4) in vec3 mz; layout(location=5) in vec3 origin;
-layout(location=6) in vec3 colour;
+layout(location=6) in vec4 colour;
 uniform mat4 camera; uniform vec4 floorPlane; uniform vec3 light; uniform bool shadow;
-out vec3 n; out vec3 c; out vec3 where;
+out vec3 n; out vec4 c; out vec3 where;
 void main() {
   vec3 p = mat3(mx, my, mz) * point + origin;
   if (shadow) p -= light * (dot(floorPlane.xyz, p) - floorPlane.w) / dot(floorPlane.xyz, light);
@@ -16,12 +16,12 @@ void main() {
 }`;
 const SOLID_FRAGMENT = `#version 300 es
 precision highp float;
-in vec3 n; in vec3 c; in vec3 where;
+in vec3 n; in vec4 c; in vec3 where;
 uniform vec3 light; uniform vec3 up; uniform vec3 eye; uniform bool shadow; uniform vec4 shade; uniform float reach; uniform vec3 middle;
 out vec4 result;
 void main() {
   if (shadow) {
-    result = vec4(shade.rgb, shade.a * clamp(1.5 - length(where - middle) / reach, 0.0, 1.0));
+    result = vec4(shade.rgb, shade.a * c.a * clamp(1.5 - length(where - middle) / reach, 0.0, 1.0));
     return;
   }
   vec3 v = normalize(eye - where);
@@ -30,7 +30,7 @@ void main() {
   float sun = max(dot(m, light), 0.0);
   float sky = 0.5 + 0.5 * dot(m, up);
   float gloss = pow(max(dot(m, normalize(light + v)), 0.0), 40.0);
-  result = vec4(c * (0.36 + 0.22 * sky + 0.55 * sun) + 0.16 * gloss, 1.0);
+  result = vec4(c.rgb * (0.36 + 0.22 * sky + 0.55 * sun) + 0.16 * gloss, c.a);
 }`;
 const LINE_VERTEX = `#version 300 es
 layout(location=0) in vec2 corner;
@@ -66,7 +66,7 @@ class WebGLView {
     this.gl = gl;
     this.solid = program(gl, SOLID_VERTEX, SOLID_FRAGMENT, "camera floorPlane light shadow up eye shade reach middle");
     this.line = program(gl, LINE_VERTEX, LINE_FRAGMENT, "camera size pixels");
-    this.shapes = { box: this.shape(boxSolid()), cylinder: this.shape(cylinderSolid(28)), sphere: this.shape(sphereSolid(24)) };
+    this.shapes = { box: this.shape(boxSolid()), cylinder: this.shape(cylinderSolid(28)), cone: this.shape(coneSolid(24)), sphere: this.shape(sphereSolid(24)) };
     this.setMeshes(drawing.meshes);
     this.lineArray = this.lineShape();
     gl.enable(gl.DEPTH_TEST);
@@ -94,7 +94,7 @@ class WebGLView {
     gl.bindBuffer(gl.ARRAY_BUFFER, instances);
     for (let k = 0; k < 5; k++) {
       gl.enableVertexAttribArray(2 + k);
-      gl.vertexAttribPointer(2 + k, 3, gl.FLOAT, false, 60, 12 * k);
+      gl.vertexAttribPointer(2 + k, k < 4 ? 3 : 4, gl.FLOAT, false, 64, 12 * k);
       gl.vertexAttribDivisor(2 + k, 1);
     }
     gl.bindVertexArray(null);
@@ -137,22 +137,25 @@ class WebGLView {
     gl.uniform4f(u.shade, ...theme.shadow);
     gl.uniform1f(u.reach, camera.size);
     gl.uniform3f(u.middle, ...camera.target);
-    const kinds = Object.entries(solids).map(([kind, list]) => {
-      const data = new Float32Array(15 * list.length);
-      list.forEach(([m, colour], k) => {
-        data.set(m, 15 * k);
-        data.set(colour, 15 * k + 12);
+    const load = (lists) => Object.entries(lists).map(([kind, list]) => {
+      const data = new Float32Array(16 * list.length);
+      list.forEach(([m, colour, opacity], k) => {
+        data.set(m, 16 * k);
+        data.set(colour, 16 * k + 12);
+        data[16 * k + 15] = opacity;
       });
       const shape = this.shapes[kind];
       gl.bindBuffer(gl.ARRAY_BUFFER, shape.instances);
       gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
       return [shape, list.length, kind];
     });
-    const all = () => kinds.forEach(([shape, count, kind]) => {
+    const put = (kinds) => kinds.forEach(([shape, count, kind]) => {
       gl[kind.startsWith("mesh") ? "disable" : "enable"](gl.CULL_FACE); // meshes may be open, or turned inside out
       gl.bindVertexArray(shape.array);
       gl.drawElementsInstanced(gl.TRIANGLES, shape.corners, gl.UNSIGNED_INT, 0, count);
     });
+    const solid = load(kept(solids, (opacity) => opacity >= 1));
+    const all = () => put(solid);
     if (shadows && dot(camera.eye, floor.up) > floor.height) {
       gl.uniform3f(u.light, ...unit(add(floor.up, mul(0.25, right))));
       gl.uniform1i(u.shadow, 1);
@@ -169,6 +172,13 @@ class WebGLView {
     gl.uniform3f(u.light, ...light);
     gl.uniform1i(u.shadow, 0);
     all();
+    const clear = load(kept(solids, (opacity) => opacity < 1)); // of what shines through, the nearest faces are seen
+    gl.enable(gl.BLEND);
+    gl.colorMask(false, false, false, false);
+    put(clear);
+    gl.colorMask(true, true, true, true);
+    put(clear);
+    gl.disable(gl.BLEND);
     gl.disable(gl.CULL_FACE);
     gl.useProgram(this.line.program);
     gl.uniformMatrix4fv(this.line.places.camera, false, matrix);
@@ -183,6 +193,12 @@ class WebGLView {
     gl.depthMask(true);
     gl.disable(gl.BLEND);
   }
+}
+
+// Those instances of each kind whose opacity is wanted.
+function kept(solids, wanted) {
+  const found = Object.entries(solids).map(([kind, list]) => [kind, list.filter(([, , opacity]) => wanted(opacity))]);
+  return Object.fromEntries(found.filter(([, list]) => list.length));
 }
 
 function program(gl, vertex, fragment, names) {
