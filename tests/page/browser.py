@@ -122,6 +122,14 @@ class Browser:
             self.receive()
         self.wait("window.kinegrad !== undefined")
 
+    def reload(self):
+        """Load the page again in the same process, whose storage is at hand."""
+        before = self.loaded
+        self.ask("Page.reload")
+        while self.loaded <= before:
+            self.receive()
+        self.wait("window.kinegrad !== undefined")
+
     def run(self, program):
         """The value of a JavaScript expression, a promise awaited."""
         found = self.ask("Runtime.evaluate", expression=program, returnByValue=True, awaitPromise=True)

@@ -155,7 +155,7 @@ def test_faces_look_outward(browser, five_bar_page):
             "ij,ij->i", np.cross(b - a, c - a), normals[np.array(shape["corners"]).reshape(-1, 3)[:, 0]]
         )
         assert (outward > 1e-3).all(), kind
-        shown = "{ ...kinegrad.page.shown, forces: true }"
+        shown = "{ ...kinegrad.page.shown, weights: true }"
         matrices = browser.run(f"kinegrad.page.drawing.lists({shown}, kinegrad.page.theme).solids.{kind}")
         assert all(np.linalg.det(np.array(m[:9]).reshape(3, 3)) > 0 for m, *_ in matrices), kind
 
