@@ -226,6 +226,12 @@ class Sweep(Element):
     scheduler: str | None = Field(None, description="address of a Dask scheduler, or local")
 
 
+class AssemblyMargin(Element):
+    """How far designs keep off those that cannot be assembled."""
+
+    at_least: Positive = Field(description="the smallest singular value allowed, of scaled closing equations")
+
+
 class Front(Element):
     """Designs of which none is better in every goal than another."""
 
@@ -360,6 +366,7 @@ class Description(Element):
         default_factory=dict, description="measured signals by name, whose squared residuals shall be small"
     )
     constraints: Annotated[dict[str, Constraint], TABLE] = Field(default_factory=dict, description="limits by name")
+    assembly: AssemblyMargin | None = Field(None, description="a limit that keeps off designs that cannot be assembled")
     solver: SolverChoice = Field(default_factory=SolverChoice, description="how the search is done")
     stages: Annotated[tuple[Stage, ...], list_of(None, "a list of stages")] = Field(
         (), description="searches one after the other"
@@ -383,7 +390,8 @@ class Description(Element):
             data["front"] = {"goals": data["front"]}
         if isinstance(data.get("solver"), str):
             data["solver"] = {"type": data["solver"]}
-        if data.get("residuals") and not data.get("constraints") and isinstance(data.get("solver", {}), dict):
+        limits = data.get("constraints") or data.get("assembly")
+        if data.get("residuals") and not limits and isinstance(data.get("solver", {}), dict):
             data["solver"] = {"type": "least-squares"} | data.get("solver", {})
         for key in ("cases", "variables"):
             if isinstance(data.get(key), dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class Evaluation:
     seconds: float = 0.0
     positions: dict[str, np.ndarray] = field(default_factory=dict)
     found: dict | None = None
+    margin: Any = None
 
     @property
     def ok(self) -> bool:
@@ -84,7 +86,7 @@ class Memory:
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         for old in list(self._known.values())[:-WITH_RESULTS]:
-            old.found = None
+            old.found = old.margin = None
 
     def good(self) -> list[Evaluation]:
         """The remembered ones that worked, oldest first."""

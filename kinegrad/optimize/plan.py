@@ -21,6 +21,8 @@ from kinegrad.optimize.goals import Goal, Names
 from kinegrad.optimize.residuals import ResidualPlan
 from kinegrad.optimize.variables import Variables, collect
 
+MARGIN = "assembly"
+
 
 @dataclass(frozen=True, eq=False)
 class CasePlan:
@@ -59,12 +61,18 @@ class Plan:
     constraints: Mapping[str, Constraint]
     solver: SolverChoice
     residuals: tuple[ResidualPlan, ...] = ()
+    with_margin: bool = False
     systems: dict = field(default_factory=dict)  # made once, by coordinates and objectives
 
     @property
     def n_goals(self) -> int:
         """How many functions are minimised: half the sum of squared residuals is one."""
         return len(self.goals) or 1
+
+    @property
+    def margin(self) -> int | None:
+        """The place of the margin of assembly among the goals; None where none is asked for."""
+        return self.n_goals + list(self.constraints).index(MARGIN) if self.with_margin else None
 
     def started_at(self, values: np.ndarray) -> Plan:
         """The same with another start."""
@@ -169,7 +177,7 @@ class _Checks:
             return None
         return Plan(
             study.title or model.title, model, study.analysis, parameters, rho, variables, cases, names, goals,
-            study.minimise and study.minimise.scale, dict(study.constraints), solver, residuals,
+            study.minimise and study.minimise.scale, self.constraints(), solver, residuals, study.assembly is not None,
         )  # fmt: skip
 
     def cases(self, model, base, parameters, variables, rho) -> tuple[CasePlan, ...]:
@@ -286,9 +294,22 @@ class _Checks:
             return float("inf")
         return float(parameters.evaluate(end, case.rho)) if isinstance(end, Expression) else float(end)
 
+    def constraints(self) -> dict[str, Constraint]:
+        """Those of the study, and the margin of assembly, whose value no expression gives."""
+        found, margin = dict(self.study.constraints), self.study.assembly
+        if margin is not None:
+            found[MARGIN] = Constraint(value=0.0, at_least=margin.at_least)
+        return found
+
     def many(self, variables: Variables | None, parameters: Parameters) -> None:
         """What concerns many runs: one kind of them, and tolerances of variables."""
         study = self.study
+        if study.assembly is not None and study.analysis == "equilibrium":
+            self.add(
+                ("assembly",), "is of simulations and motions by drivers, and this is an equilibrium; leave it out."
+            )
+        if study.assembly is not None and MARGIN in study.constraints:
+            self.add(("constraints", MARGIN), "has the name of the margin of assembly; rename it.")
         if study.multistart is not None and study.sweep is not None:
             self.add(("sweep",), "and multistart stand in one study; make two of them.")
         if study.sweep is not None and study.stages:

@@ -17,6 +17,7 @@ from kinegrad.optimize.branch import JUMP, STEP, distance, follow
 from kinegrad.optimize.continuation import Substitute, continued
 from kinegrad.optimize.evaluation import Evaluation, Memory
 from kinegrad.optimize.goals import GoalMap
+from kinegrad.optimize.margin import margin
 from kinegrad.optimize.plan import CasePlan, Plan
 from kinegrad.optimize.residuals import Fits
 
@@ -125,7 +126,7 @@ class StudyProblem:
         found = []
         for case in plan.cases:
             places = [k for k, (_, _, of) in enumerate(split) if of == case.name]
-            if places or any(one.case == case.name for one in plan.residuals):
+            if places or plan.margin is not None or any(one.case == case.name for one in plan.residuals):
                 found.append((CaseRuns(plan, case, used, plan.systems), places))
         return found
 
@@ -199,6 +200,9 @@ class StudyProblem:
                 parts = [runs.fits.values(found.found[runs.case.name]) for runs, _ in self._cases if runs.fits.size]
                 found.residuals = np.concatenate(parts)
                 found.goals = np.append(0.5 * found.residuals @ found.residuals, found.goals)
+        if self.plan.margin is not None:
+            found.margin = min((margin(one.result) for one in found.found.values()), key=lambda one: one.value)
+            found.goals[self.plan.margin] = found.margin.value
         wrong = np.flatnonzero(~np.isfinite(found.goals))
         if len(wrong):
             self._fail(found, f"{self.goal_names[wrong[0]]} is infinite or not a number with {found.parameters}.")
@@ -247,9 +251,12 @@ class StudyProblem:
             if self.plan.residuals:
                 found.residual_jacobian = self._residual_slopes(found)
                 jacobian = np.vstack([found.residuals @ found.residual_jacobian, jacobian])
+            if found.margin is not None:
+                scale = self.variables.slopes(found.values)
+                jacobian[self.plan.margin] = found.margin.slopes(self.variables.labels, scale)
             if not np.isfinite(jacobian).all():
                 raise KinegradError(f"A derivative of the study is infinite or not a number with {found.parameters}.")
-            found.jacobian, found.found = jacobian, None
+            found.jacobian, found.found, found.margin = jacobian, None, None
         except KinegradError as error:
             self._fail(found, error.problems[0].sentence)
         found.seconds += time.perf_counter() - clock

@@ -67,6 +67,7 @@ class Watch:
         self.best: tuple[tuple, Evaluation] | None = None
         self.smooth: tuple[tuple, Evaluation] | None = None  # the best that has derivatives
         self.last_failure = ""
+        self.unclosed = False  # some designs could not be assembled
         self._seen = 0
 
     def __call__(self, found: Evaluation) -> None:
@@ -81,6 +82,7 @@ class Watch:
         self._seen = found.number
         if not found.ok:
             self.last_failure = found.problem
+            self.unclosed |= "cannot be assembled" in found.problem
             self.history.append((found.number, float("nan"), float("nan"), False))
         else:
             self.history.append((found.number, *self.merit(found), True))
@@ -229,6 +231,10 @@ def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outc
         )
         beside = f"; designs beyond do not work: {watch.last_failure}" if problem.failures else ""
         message = f"stalled: {why}{beside} ({message})"
+    if status != OPTIMUM and watch.unclosed and not plan.with_margin:
+        message += (
+            "; add assembly: {at_least: 0.01} and take a solver with constraints, which then sees where designs end"
+        )
     k, variables = problem.n_goals, problem.variables
     multipliers = held.multipliers if smooth else held.multipliers[k:]
     sizes = problem.scales[0] / problem.scales[k:]

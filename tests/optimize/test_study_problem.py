@@ -103,8 +103,28 @@ def test_a_wall_of_designs_that_cannot_be_assembled(solver):
     assert found.status in ("stalled", "limit") and not found.optimal and found.failures > 0
     assert b + 2.5 >= np.hypot(d, 1.0) and d > 4.0
     assert found.values["minimise"] < 8.0 < found.values_before["minimise"]
+    assert "add assembly: {at_least: 0.01}" in found.message
     if found.status == "stalled":
         assert "designs beyond do not work" in found.message
+
+
+@pytest.mark.parametrize("solver", ["slsqp", "ipopt"])
+def test_a_margin_shows_the_wall(solver):
+    """With a margin of assembly every solver that takes constraints ends at the best design, which the margin holds."""
+    found = wall(assembly={"at_least": 0.01}).optimize(solver, max_evaluations=200)
+    assert found.status == "optimum", found.message
+    assert found.active["assembly"] == "at_least" and found.active["b"] == "upper"
+    best = (np.sqrt(5.5**2 - 1.0) - 7.0) ** 2 + 1.0  # b at its bound, coupler and rocker in one line
+    assert best < found.values["minimise"] < best + 1e-3
+
+
+def test_derivatives_of_the_margin():
+    problem = wall(assembly={"at_least": 0.01}).problem()
+    J = problem.jacobian(problem.start)
+    for k in range(2):
+        e = 1e-5 * np.eye(2)[k]
+        by_differences = (problem.constraints(problem.start + e) - problem.constraints(problem.start - e)) / 2e-5
+        assert J[:, k] == pytest.approx(by_differences, rel=1e-6)
 
 
 def test_bodies_that_cannot_be():
