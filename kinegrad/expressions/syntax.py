@@ -443,6 +443,8 @@ class Parser:
         if name.text in OF_TIME and not any(n == Name("t") for n in walk(arguments[0])):
             smooth = f"smooth_step(x, w){' and smooth_abs(x, w)' if name.text == 'sign' else ''}"
             self.fail(f"{name.text!r} takes an expression in the time t; of anything else use {smooth}", name.position)
+        if name.text.startswith("smooth_") and arguments[-1] == Number(0.0):
+            self.fail(f"{name.text!r} ends with a width, which has to be larger than zero", name.position)
         if name.text == "table":
             arguments[1] = self.table(arguments[1], name)
         return Call(name.text, tuple(arguments))

@@ -230,6 +230,8 @@ class _Values:
             if option in ("frequency", "damping"):
                 if self.value(number) < 0.0:
                     yield place, f"is {self.found(number)}; give zero or more."
+            elif option == "reselect_below":
+                yield from self.between(place, number, 0.0, 1.0)
             elif option != "type" and not isinstance(number, str):
                 yield from self.positive(place, number)
         place = (*path, "integrator")

@@ -95,6 +95,13 @@ def resolve(model: Model, name: str) -> Reference:
         return _coordinate(model, name, first, rest)
     if first in model.bodies or first == GROUND:
         return _marker_quantity(model, name, first, rest)
+    if rest and any(first in x for x in (model.forces, model.drivers, model.constraints)):
+        from kinegrad.model.signals import quantities_of
+
+        own = [quantity.part for quantity in quantities_of(model, first)[1]]
+        near = closest(rest[0], own)
+        has = f"it has {', '.join('.' + word for word in own)}" if own else "it has no quantities"
+        raise ModelError(f"names {name!r}, which {first!r} does not have{near}; {has}.")
     known = [*model.parameters, *model.measures, *model.joints, *model.bodies, GROUND]
     what = "joint or body" if rest else "parameter or measure"
     remedy = "write its arguments in parentheses" if name in FUNCTIONS else "define it or correct the name"

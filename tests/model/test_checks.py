@@ -355,6 +355,12 @@ VALUES = {
         "-1",
         "zero or more",
     ),
+    "quality": (
+        ("step: 1.0e-3", "formulation: {type: matrix-r, reselect_below: 1.5} #!"),
+        "simulation.formulation.reselect_below",
+        "1.5",
+        "0 to 1",
+    ),
     "gamma": (
         ("step: 1.0e-3", "integrator: {type: newmark, gamma: 0.4} #!"),
         "simulation.integrator.gamma",
