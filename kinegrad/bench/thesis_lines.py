@@ -230,6 +230,6 @@ LINES = (
     Line("figure 7.51", "anchor: two pictures of the motion", PICTURE, note=CONTACT),
     _cost_line(
         "table 7.29", "anchor: cost of the dynamics, nat/rel", ANCHOR,
-        "without the hull, and with made-up masses; full matrices in joint coordinates, sparse ones in natural",
+        "without the hull, and with made-up masses",
     ),
 )  # fmt: skip
