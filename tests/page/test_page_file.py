@@ -1,6 +1,7 @@
 """The file of a page: its numbers are those of the motion, and it needs nothing else."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -156,3 +157,12 @@ def test_refused_by_name(five_bar, tmp_path):
     with pytest.raises(kg.KinegradError, match=r"cannot be written"):
         five_bar.to_html(tmp_path / "missing" / "a.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_signals_of_a_system_that_is_solved_by_fronts(five_bar):
+    """Which sees the columns that markers of signals do not have."""
+    by_fronts = replace(five_bar, system=five_bar.system.with_solver("fronts"))
+    rows = [0, 100, 500]
+    names = ("spring_1.force", "J2.angle", "bar_12.P2.x.velocity")
+    expected = five_bar.signals(*names, rows=np.array(rows)).values
+    np.testing.assert_allclose(by_fronts.signals(*names, rows=np.array(rows)).values, expected, rtol=1e-13, atol=1e-13)

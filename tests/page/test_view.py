@@ -99,6 +99,9 @@ def test_a_slider_of_the_page_simulates_anew(server, browser):
     expected = simulated(L=0.6).marker("rod.tip").position[-1]
     assert np.abs(np.subtract(browser.run("kinegrad.point('rod.tip')"), expected)).max() < 1e-6
     assert browser.run("kinegrad.time") == pytest.approx(0.2)
+    fitted = "(() => { const { camera, drawing } = kinegrad.page, { high, radius } = drawing.scene; "
+    fitted += "return camera.fitted && Math.abs(camera.corners[7][0] - high[0] - 3 * radius) < 1e-9; })()"
+    assert browser.run(fitted)  # to the longer rod
     layout = "[...document.querySelectorAll('.stage, #live, .plot, footer')].map((e) => e.getBoundingClientRect().top)"
     before = browser.run(layout)
     browser.run(move % 1000)
