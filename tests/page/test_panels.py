@@ -109,6 +109,18 @@ def test_labels_of_ticks_are_never_cut(browser, five_bar_page):
         assert room >= 0 and same == 0
 
 
+@pytest.mark.parametrize(("first", "last"), [(0, 0.02), (0, 1e-7), (0, 0.5), (0, 3e6), (100, 100.02)])
+def test_labels_of_times_stand_beside_each_other(browser, five_bar_page, first, last):
+    browser.open(five_bar_page[0])
+    program = f"""(() => {{ const plot = kinegrad.page.plots.plots[0];
+      Object.assign(plot.clock, {{ first: {first}, last: {last} }});
+      const context = plot.canvas.getContext("2d");
+      const {{ ticks, labels }} = plot.timeTicks(context);
+      return ticks.map((t, k) => [plot.place(t), context.measureText(labels[k]).width]); }})()"""
+    found = np.array(browser.run(program))
+    assert len(found) > 1 and (np.diff(found[:, 0]) > (found[1:, 1] + found[:-1, 1]) / 2 + 4).all()
+
+
 @pytest.fixture
 def served(five_bar):
     def again(values, progress):

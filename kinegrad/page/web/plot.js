@@ -140,15 +140,30 @@ class Plot {
     context.restore();
   }
 
+  // Round times and their labels, the last with the unit: as many as stand beside each other.
+  timeTicks(context) {
+    const { first, last } = this.clock;
+    let found;
+    for (let count = 6; count > 0; count--) {
+      const ticks = steps(first, last, count);
+      const { labels, note } = tickLabels(ticks);
+      labels[labels.length - 1] += `${note ? ` ${note}` : ""} s`;
+      found = { ticks, labels };
+      const widths = labels.map((label) => context.measureText(label).width);
+      const gap = ticks.length > 1 ? this.place(ticks[1]) - this.place(ticks[0]) : Infinity;
+      if (widths.every((width, k) => !k || (width + widths[k - 1]) / 2 + 12 < gap)) break;
+    }
+    return found;
+  }
+
   drawTimes(context, top, bottom, width, height) {
     context.textBaseline = "alphabetic";
     context.textAlign = "center";
-    const ticks = steps(this.clock.first, this.clock.last, 6);
-    const { labels, note } = tickLabels(ticks);
+    const { ticks, labels } = this.timeTicks(context);
     ticks.forEach((tick, k) => {
       const x = Math.round(this.place(tick)) + 0.5;
       segment(context, x, top, x, bottom);
-      const label = k === ticks.length - 1 ? `${labels[k]}${note ? ` ${note}` : ""} s` : labels[k];
+      const label = labels[k];
       const half = context.measureText(label).width / 2 + 1;
       context.fillText(label, clamp(x, half, width - half), height - 6);
     });
