@@ -37,6 +37,15 @@ def optimize(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw value and violation by evaluation.")
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE.html", help="Write a page with the motions of start and optimum, by one clock."
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare the gradient at the optimum with differences of whole runs.")
+    ] = False,
     workers: Annotated[
         int | None,
         typer.Option("--workers", metavar="N", help="Of a multistart or a sweep: processes at the same time."),
@@ -55,7 +64,13 @@ def optimize(
     from kinegrad.optimize.study import Study
 
     found = Study.from_yaml(study)
-    check_files({"--out": out, "--plot": plot}, [study])
+    check_files({"--out": out, "--plot": plot, "--html": html}, [study])
+    single = (
+        found.description.multistart is None and found.description.sweep is None and found.description.front is None
+    )
+    for option, given in (("--html", html is not None), ("--check", check)):
+        if given and not single:
+            raise KinegradError(f"{option} goes with one search, and this study asks for many designs; leave it out.")
     path = log or _log_of(found, study)
     if found.description.multistart is not None or found.description.sweep is not None:
         changed = found.with_solver(type=solver, tolerance=tolerance, max_evaluations=max_evaluations)
@@ -84,9 +99,13 @@ def optimize(
         result.model.to_yaml(out)
     if plot is not None:
         result.plot(plot)
-    return Report(
-        result.to_dict(), lambda console: _show(console, result, out, plot), good=result.optimal and not result.defects
-    )
+    if html is not None:
+        result.to_html(html, folder=study.parent)
+    checks = _checked(result) if check else {}
+    good = result.optimal and not result.defects and all(one["good"] for one in checks.values())
+    document = result.to_dict() | ({"check": checks} if check else {})
+    files = {"model": out, "figure": plot, "page": html}
+    return Report(document, lambda console: _show(console, result, checks, files), good=good)
 
 
 def _many(study, files: dict[str, Path | None], **how) -> Report:
@@ -223,7 +242,15 @@ class Course:
         self.progress.__exit__(*error)
 
 
-def _show(console, result: StudyResult, out: Path | None, plot: Path | None) -> None:
+def _checked(result: StudyResult) -> dict:
+    """Whether the gradient at the optimum is that of differences, by case."""
+    return {
+        name or "all": {"good": one.good, "wrong": [list(pair) for pair in one.wrong], "differences": one.as_dict()}
+        for name, one in result.check().items()
+    }
+
+
+def _show(console, result: StudyResult, checks: dict, files: dict[str, Path | None]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -251,7 +278,14 @@ def _show(console, result: StudyResult, out: Path | None, plot: Path | None) -> 
     console.print(
         Text(f"Gradient left {result.outcome.residual:.1e}, violation {result.outcome.violation:.1e} (scaled).")
     )
-    for what, path in (("log", result.log), ("model", out), ("figure", plot)):
+    for name, one in checks.items():
+        said = (
+            "agrees with differences of whole runs"
+            if one["good"]
+            else f"differs from those of differences: {one['wrong']}"
+        )
+        console.print(Text(f"The gradient there {said}{'' if name == 'all' else f' (case {name})'}."))
+    for what, path in {"log": result.log, **files}.items():
         if path is not None:
             console.print(Text(f"The {what} is in {path}."))
 

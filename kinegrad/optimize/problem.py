@@ -363,6 +363,13 @@ class StudyProblem:
         slopes = found.residual_jacobian * self.variables.slopes(found.values) / np.sqrt(self.scales[0])
         return np.vstack([slopes, np.zeros(self.n)])
 
+    def motion(self, values: np.ndarray, case: str):
+        """What the analysis of a case gives with these values of the variables: a motion, all its states kept."""
+        case = next(one for one in self.plan.cases if one.name == case)
+        objectives = list(self.plan.model.objectives)
+        runs = CaseRuns(self.plan, case, objectives, self.plan.systems)
+        return runs.run(values, self.nearest(self.variables.scaled(values))).result
+
     def physical(self, x: np.ndarray) -> dict:
         """The parameters that x stands for, by name."""
         return self.variables.named(self.variables.values(x))

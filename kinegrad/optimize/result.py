@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegrad.dataframe import import_pandas
+from kinegrad.errors import KinegradError
 from kinegrad.markup import frame, grid
 from kinegrad.optimize.estimates import Estimates
 from kinegrad.optimize.plan import Plan
+from kinegrad.optimize.problem import StudyProblem
 from kinegrad.optimize.search import OPTIMUM, Outcome
 
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
+    from kinegrad.motion import Motion
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,12 +129,33 @@ class StudyResult:
 
         return certificate(self)
 
+    def motions(self, case: str | None = None) -> tuple[Motion, Motion]:
+        """The motions with the start of the study and with its optimum, of a case (the first by default)."""
+        if self.plan.analysis == "equilibrium":
+            raise KinegradError("An equilibrium has no motion; a page needs a study of dynamics or kinematics.")
+        names = [one.name for one in self.plan.cases]
+        case = names[0] if case is None else case
+        if case not in names:
+            raise KinegradError(f"There is no case {case!r}; cases: {', '.join(names)}.")
+        problem = StudyProblem(self.plan)
+        designs = (np.array(self.stages[0].start), np.array(self.outcome.values))
+        return tuple(problem.motion(values, case) for values in designs)
+
+    def to_html(self, path: str | Path, *, case: str | None = None, **options) -> Path:
+        """Where a page was written with the motion of the optimum and, paler, that of the start, by one clock.
+
+        Options are those of `Motion.to_html`.
+        """
+        before, after = self.motions(case)
+        return after.to_html(path, beside={"start": before}, **options)
+
     def to_dict(self) -> dict:
         """What `kinegrad optimize --json` prints."""
         return {
             "status": self.status, "message": self.message, "solver": self.outcome.solver, "variables": self.variables,
             "start": self.start, "values": self.values, "values_before": self.values_before,
             "constraints": self.constraints, "active": self.active, "multipliers": self.multipliers,
+            "sensitivity": self.sensitivity,
             "residual": self.outcome.residual, "violation": self.outcome.violation, "evaluations": self.evaluations,
             "failures": self.failures, "gradients": self.gradients, "seconds": self.seconds, "estimates": self.outcome.fit,
             "defects": self.defects, "log": None if self.log is None else str(self.log),
@@ -161,7 +185,9 @@ class StudyResult:
         for label, before, after in zip(
             self.plan.variables.labels, self.stages[0].start, self.outcome.values, strict=True
         ):
-            rows.append(_row(label, before, after, self.active.get(label, ""), multipliers.get(label)))
+            rows.append(
+                _row(label, before, after, self.active.get(label, ""), multipliers.get(label), self.sensitivity[label])
+            )
         k = self.plan.n_goals
         for name, before, after in zip(
             self.plan.constraints, self.outcome.goals_before[k:], self.outcome.goals[k:], strict=True
@@ -182,9 +208,11 @@ class StudyResult:
         return frame(repr(self)[1:-1], grid(HEAD, self.rows()))
 
 
-HEAD = ("", "start", "optimum", "change", "held by", "multiplier")
+HEAD = ("", "start", "optimum", "change", "held by", "multiplier", "sensitivity")
 
 
-def _row(name: str, before: float, after: float, held: str, multiplier: float | None) -> Sequence[str]:
-    shown = "" if multiplier is None else f"{multiplier:.4g}"
-    return name, f"{before:.6g}", f"{after:.6g}", f"{after - before:+.3g}", held, shown
+def _row(
+    name: str, before: float, after: float, held: str, multiplier: float | None, slope: float | None = None
+) -> Sequence[str]:
+    shown = ["" if x is None else f"{x:.4g}" for x in (multiplier, slope)]
+    return name, f"{before:.6g}", f"{after:.6g}", f"{after - before:+.3g}", held, *shown

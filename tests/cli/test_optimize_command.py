@@ -88,3 +88,13 @@ def test_many(slide, command, report):
 def test_options_of_many_runs(slide, command):
     code, _, err = command("optimize", slide, "--workers", 2)
     assert code == 2 and "--workers is for studies with multistart or sweep" in err
+
+
+def test_before_and_after(command, slide, tmp_path):
+    """One page with both motions, and the gradient at the optimum beside differences."""
+    page = tmp_path / "both.html"
+    code, out, err = command("optimize", slide, "--html", page, "--check", "--json")
+    assert (code, err) == (0, "") and json.loads(out)["check"]["all"]["good"]
+    assert set(json.loads(out)["sensitivity"]) == {f"u[{k}]" for k in range(8)}
+    text = page.read_text()
+    assert '"beside"' in text and '"label":"start"' in text.replace('": "', '":"')
