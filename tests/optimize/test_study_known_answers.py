@@ -187,3 +187,9 @@ def test_cart_pole_swing_up():
         assert one.constraints == pytest.approx({"there": 1.0, "rests": 0.0, "upright": np.pi, "still": 0.0}, abs=1e-7)
     assert found[0].values["minimise"] == pytest.approx(found[1].values["minimise"], rel=1e-7)
     assert found[0].values["minimise"] == pytest.approx(57.965, abs=2e-3)
+
+
+def test_fewer_simulations_than_by_differences():
+    """With 13 variables at least (13 + 1)/5 times fewer, a gradient counted as one more simulation."""
+    found = kg.Study.from_yaml(EXAMPLES / "studies" / "crane_control" / "study.yaml").optimize("ipopt")
+    assert found.status == "optimum" and 14 * found.gradients > 14 / 5 * (found.evaluations + found.gradients)
