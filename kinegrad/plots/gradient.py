@@ -61,7 +61,7 @@ def _bars(name, value, labels, at, derivatives, figure, place) -> None:
     axes.axvline(0.0, color="k", lw=0.8)
     for row, k in zip(rows, kept, strict=True):
         axes.annotate(
-            f"{size[k]:.3g}", (size[k], row), (4 if size[k] >= 0.0 else -4, 0), textcoords="offset points",
+            f"{size[k] + 0.0:.3g}", (size[k], row), (4 if size[k] >= 0.0 else -4, 0), textcoords="offset points",
             ha="left" if size[k] >= 0.0 else "right", va="center", fontsize="small",
         )  # fmt: skip
     axes.margins(x=0.18)
