@@ -95,16 +95,21 @@ def _bisect(g: Callable[[float], float], low: float, value: float, high: float) 
 
 
 def stops_at(
-    jumps: Sequence[float], t_end: float, step: float, integrator=None, every: float | None = None
+    jumps: Sequence[float],
+    t_end: float,
+    step: float,
+    integrator=None,
+    every: float | None = None,
+    also: Sequence[float] = (),
 ) -> list[float]:
-    """Times at which steps end, t_end last: just before and just after jumps, and at multiples of `every`.
+    """Times at which steps end, t_end last: just before and just after jumps, at multiples of `every`, and those in `also`.
 
     An integrator with accelerations of its own, which remember the forces before, makes some more small steps after a jump.
     """
     explicit, remembers = (integrator.explicit, integrator.extended) if integrator is not None else (False, False)
     gap = max((EXPLICIT if explicit else IMPLICIT) * step, ROUNDING * t_end)
     after = 2 * SETTLING + 1 if remembers else 1
-    stops = [] if every is None else [every * k for k in range(1, math.ceil(t_end / every - 1e-9))]
+    stops = [*also, *([] if every is None else [every * k for k in range(1, math.ceil(t_end / every - 1e-9))])]
     stops = [t for t in stops if not any(jump - 2.0 * gap < t < jump + (after + 1) * gap for jump in jumps)]
     stops += [jump + k * gap for jump in jumps for k in range(-1, after + 1, 2)]
     return [*merged([t for t in stops if 0.5 * gap < t < t_end - 0.5 * gap], 0.5 * gap), t_end]

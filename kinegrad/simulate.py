@@ -38,6 +38,7 @@ from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinks import tell_of_kinks
 from kinegrad.memory import require
 from kinegrad.motion import Motion, Power, has_power
+from kinegrad.objectives import asked_times, begun_with, beyond_steps, kinds_of, values_of
 from kinegrad.quiet import without_warnings
 from kinegrad.starts import Start, start_of
 
@@ -108,20 +109,22 @@ def simulate(
         output_step = given_time(system, "output_step", output_step)
     system = solved(system, formulation, defaults.solver if solver is None else solver)
     scheme = scheme_for(system, formulation, integrator)
-    jumps = jump_times(system, t_end, step)
-    if not scheme.adaptive:
-        ts, hs, stride = steps_of(jumps, t_end, step, output_step, scheme.integrator)
+    jumps, asked = jump_times(system, t_end, step), asked_times(system, t_end)
+    if scheme.adaptive:
+        stride, ends = 1, stops_at(jumps, t_end, step, scheme.integrator, also=asked)
+        ts = [0.0, *ends]
+    else:
+        ts, hs, stride = steps_of(jumps, t_end, step, output_step, scheme.integrator, asked)
     if scheme.adaptive and output_step is not None and t_end / output_step > MOST_STATES:
         raise KinegradError(
             f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error control "
             f"at most {MOST_STATES:.0e} are allowed."
         )
     start, guess = start_of(system, start, guess)
-    work, fn, begin, objectives, far = begun(system, scheme, s, guess, start)
+    work, fn, begin, objectives, far = begun(system, scheme, s, guess, start, ts)
     done = None
     with Interrupts() as interrupts:
         if scheme.adaptive:
-            stride, ends = 1, stops_at(jumps, t_end, step, scheme.integrator)
             run = scheme.run_adaptive(work, fn, ends, step, output_step, objectives, begin, progress, interrupts)
         else:
             loop = Loop(scheme, work, fn, ts, hs, step, objectives, interrupts)
@@ -132,8 +135,8 @@ def simulate(
     motion = Motion(
         system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
-        objectives=dict(zip(system.objectives, objectives.psi, strict=True)), s=work["s"].copy(), step=step, t_end=t_end,
-        work=done, follows=follows, start=start,
+        objectives=dict(zip(system.objectives, values_of(objectives.kinds, objectives.psi, float(run.ts[-1])), strict=True)),
+        s=work["s"].copy(), step=step, t_end=t_end, work=done, follows=follows, start=start,
     )  # fmt: skip
     if interrupts.came:
         stopped = KeyboardInterrupt()
@@ -178,22 +181,21 @@ class Beginning(NamedTuple):
     remark: str
 
 
-def begun(system: System, scheme, s: np.ndarray | None, guess: np.ndarray | None, start: Start) -> Beginning:
-    """A run that is ready for its first step, with its code loaded."""
+def begun(
+    system: System, scheme, s: np.ndarray | None, guess: np.ndarray | None, start: Start, ts: Sequence[float] | None
+) -> Beginning:
+    """A run that is ready for its first step, with its code loaded; `ts`: ends of its steps, as far as they are known."""
     work = system.workspace(s=s)
     start.put(system, work, scheme.compliance, guess)
     remark = system.set.remark(system, work)
-    final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
-    number = work["q"].dtype
-    psi, g_last = np.zeros(len(final), number), np.zeros(len(final), number)
     work.call(OBSERVE)
-    g_last[:] = work["g"]
-    psi[final] = g_last[final]
-    row = np.zeros(scheme.row_size, number)
+    kinds = kinds_of(system, ts)
+    row = np.zeros(scheme.row_size, work["q"].dtype)
+    g_last = work["g"].copy()
     scheme.begin(work)
     scheme.keep(work, row)
     fn = work.functions(*scheme.needs, OBSERVE)
-    objectives = Objectives(final, psi, g_last)
+    objectives = Objectives(kinds, begun_with(kinds, g_last), g_last)
     scheme.load(work, fn, objectives)
     return Beginning(work, fn, row, objectives, remark)
 
@@ -452,14 +454,20 @@ def times_that_follow(system: System, **given: float | None) -> dict[str, Expres
 
 
 def steps_of(
-    jumps: Sequence[float], t_end: float, step: float, output_step: float | None, integrator=None
+    jumps: Sequence[float],
+    t_end: float,
+    step: float,
+    output_step: float | None,
+    integrator=None,
+    also: Sequence[float] = (),
 ) -> tuple[Sequence[float], Sequence[float], int]:
-    """Times and sizes of steps, and the number of steps between outputs; where there are jumps steps end, and all are kept."""
+    """Times and sizes of steps, and the number of steps between outputs; where there are jumps, or times in `also` between even
+    steps, steps end, and all are kept."""
     hs, stride = time_grid(t_end, step, output_step)
-    if not jumps:
+    if not jumps and not beyond_steps(also, t_end, step):
         return EvenTimes(step, len(hs), t_end), hs, stride
     every = output_step if output_step is not None and output_step > step * (1.0 + 1e-9) else None
-    ts = grid_through(stops_at(jumps, t_end, step, integrator, every), step)
+    ts = grid_through(stops_at(jumps, t_end, step, integrator, every, also), step)
     return ts, np.diff(ts), 1
 
 

@@ -14,6 +14,7 @@ from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for,
 from kinegrad.errors import AccuracyWarning, KinegradError, SimulationError
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Steps
+from kinegrad.kernels.formulations.objectives import SUM
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, POSITION, TIME
 from kinegrad.kernels.status import CALLBACK_FAILED, OK, WORDS
 from kinegrad.kinematics.constrained import solve_constrained
@@ -22,6 +23,7 @@ from kinegrad.kinematics.multipliers import least_norm
 from kinegrad.kinematics.start import row_sizes
 from kinegrad.model.slots import PartOfSlots
 from kinegrad.motion import MarkerMotion, replay_states
+from kinegrad.objectives import values_of
 from kinegrad.quiet import without_warnings
 from kinegrad.simulate import begun, given_time, reason
 from kinegrad.starts import start_of
@@ -108,7 +110,7 @@ class Stepper:
                 f"A Stepper takes steps of one size, and {self.integrator.type!r} chooses its own; use 'rk4', or simulate."
             )
         start, guess = start_of(system, start, guess)
-        self._work, self._fn, row, self._objectives, far = begun(system, self.scheme, None, guess, start)
+        self._work, self._fn, row, self._objectives, far = begun(system, self.scheme, None, guess, start, None)
         self._psi, self._g_last = self._objectives.psi, self._objectives.g_last
         if far:
             warnings.warn(far, AccuracyWarning, stacklevel=4)
@@ -167,8 +169,11 @@ class Stepper:
 
     @property
     def objectives(self) -> dict[str, float]:
-        """Objectives so far: integrals up to now, and the present values of those taken at the end."""
-        return dict(zip(self.system.objectives, self._psi.tolist(), strict=True))
+        """Objectives so far: integrals and extremes up to now, and the present values of those taken at the end; NaN for sums
+        at times, which steps need not meet."""
+        kinds = self._objectives.kinds
+        values = np.where(kinds.kind == SUM, np.nan, values_of(kinds, self._psi, self.t))
+        return dict(zip(self.system.objectives, values.tolist(), strict=True))
 
     @property
     def parameters(self) -> dict[str, float]:

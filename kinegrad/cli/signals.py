@@ -49,6 +49,7 @@ USED = {
     "measure": "everywhere",
     "force": "forces, objectives",
     "objective": "objectives",
+    "solved": "objectives",
     "result": "results",
 }
 

@@ -61,6 +61,7 @@ class Elements:
         self._angles: dict[tuple[str, str], int] = {}  # of joints that are not in the tree
         self._bound: list[tuple[int, str, Formula, object]] = []
         self._states: list[tuple[int, int]] = []
+        self.again: list[bool] = []  # objectives with multipliers
         self.markers: dict[tuple, int] = {}
         self.marker_names: dict[str, int] = {}
         self.scalars: dict[tuple, int] = {}
@@ -172,6 +173,10 @@ class Elements:
     def coordinate_scalar(self, k: int) -> int:
         """Entry k of q."""
         return self.scalars.setdefault((-1, k), len(self.scalars))
+
+    def multiplier(self, formula: Formula, row: int):
+        """The multiplier of a constraint row, for objectives."""
+        return formula.scalar(self.scalars.setdefault((-1, -1 - row), len(self.scalars)))
 
     # --- expressions ---
 
@@ -477,19 +482,21 @@ class Elements:
         self.freedoms.append(Freedom(name, row, position, velocity, independent=independent))
 
     def objectives(self) -> dict[str, str]:
-        """Objectives by name, "integral" or "final"."""
+        """Objectives by name, and what they are."""
         kinds = {}
         for row, (name, objective) in enumerate(self.model.objectives.items()):
-            kinds[name] = "integral" if objective.integral is not None else "final"
+            kinds[name] = objective.kind
             formula = self.formula()
-            value = objective.integral if objective.integral is not None else objective.final
             try:
-                g = self.value(formula, f"objectives.{name}", value, f"objective {name!r}")
+                g = self.value(formula, f"objectives.{name}", objective.expression, f"objective {name!r}")
             except ExpressionError as error:
                 where = f"objectives.{name}"
                 raise ModelError(Problem(f"objective {name!r} {error}", where)) from None
             self.add("objective", name, self.packed.add(formula, objective_tapes(formula, g), row=row))
-            self.watch(name, formula, [g])
+            every = list(self.scalars)
+            self.again.append(any(every[k][0] < 0 and every[k][1] < 0 for k in formula.scalars))
+            if not self.again[-1]:
+                self.watch(name, formula, [g])
         return kinds
 
 
@@ -533,7 +540,7 @@ def lowered(
         "elements": {name: tuple(rows) for name, rows in e.tables.items()},
         "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
         "tables": {slots.first: name for name, slots in e._tables.items()},
-        "known": {},
+        "known": {}, "again": tuple(e.again),
     }  # fmt: skip
     system = System(
         model=e.model, set=coordinates, tables=tables,
@@ -580,7 +587,10 @@ def element_arrays(system: System, number: str, columns: int) -> dict[str, np.nd
         if kind.count is not None:
             count[kind.count] = sum(row["row"] < system.m for row in tables["elements"][kind.table])
     rows = max(packed.inputs, *(kind.scratch for kind in KINDS if tables["elements"].get(kind.table)), 0)
-    scalars = [{"marker": a, "comp": b} if a >= 0 else {"marker": -1, "k": b} for a, b in tables["scalars"]]
+    scalars = [
+        {"marker": a, "comp": b} if a >= 0 else {"marker": -1, "k": max(b, 0), "lam": max(-b, 0)}
+        for a, b in tables["scalars"]
+    ]
     return {
         **{name: records(RECORDS[name], rows, number) for name, rows in tables["elements"].items()},
         "sc": records(SCALAR, scalars, number),
@@ -588,6 +598,7 @@ def element_arrays(system: System, number: str, columns: int) -> dict[str, np.nd
         "count": count,
         "stage": empty_stages(),
         "seen_signals": np.zeros(system.sizes.get("signals", 0), number),
+        "multipliers": np.array([k for k, scalar in enumerate(scalars) if scalar.get("lam")], np.int64),
         "pos": np.full(columns, -1, np.int64),
         "idx": np.zeros(2 * columns, np.int64),
         "val": np.zeros(2 * columns, number),

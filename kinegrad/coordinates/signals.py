@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinegrad.coordinates.body_signals import of_body, of_system
+from kinegrad.coordinates.constraint_forces import of_constraint
 from kinegrad.coordinates.forces import SIGNALS as FORCES
 from kinegrad.coordinates.joints.rows import dot
 from kinegrad.coordinates.laws import Formula
@@ -30,7 +31,9 @@ def quantity(elements, formula: Formula, reference: Reference):
         name = f"{reference.element}.{reference.part}".strip(".")
         raise ExpressionError(f"uses {name!r}, which is known when a motion is; it cannot be differentiated yet.")
     model, element, part = elements.model, reference.element, reference.part
-    if not element:
+    if reference.quantity.use == "solved":
+        value = of_constraint(elements, formula, reference)
+    elif not element:
         value = of_system(elements, formula, part)
     elif element in model.bodies:
         value = of_body(elements, formula, element, part)
@@ -74,5 +77,4 @@ def _value(elements, formula: Formula, name: str):
     objective = elements.model.objectives.get(name)
     if objective is None:
         return elements.measure(formula, name)
-    value = objective.final if objective.integral is None else objective.integral
-    return elements.value(formula, f"objectives.{name}", value, f"objective {name!r}")
+    return elements.value(formula, f"objectives.{name}", objective.expression, f"objective {name!r}")

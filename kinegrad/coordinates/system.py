@@ -94,7 +94,7 @@ class System:
         Coordinates, and constraint rows that are computed; `rows` also has those that say nothing by structure.
     coordinates : tuple of Coordinate
     freedoms : tuple of Freedom
-    objectives : dict name -> "integral" | "final"
+    objectives : dict of name to kind, a key of `kinegrad.model.constraints.KINDS`
     markers : dict "body.marker" -> number of the marker
     own : tuple of Own
         Coordinates that elements own; they are the last ones.
@@ -149,6 +149,16 @@ class System:
     def number_of(self) -> dict[str, int]:
         """Numbers of the coordinates by name."""
         return {name: k for k, name in enumerate(self.coordinates)}
+
+    @property
+    def solves_again(self) -> bool:
+        """Whether objectives use forces of constraints, for which states are solved again."""
+        return any(self.tables.get("again", ()))
+
+    @property
+    def multipliers(self) -> list[int]:
+        """Numbers of the rows whose multipliers objectives use."""
+        return [-1 - k for marker, k in self.tables["scalars"] if marker < 0 and k < 0]
 
     @property
     def lengths(self) -> np.ndarray:
@@ -332,8 +342,11 @@ class Pattern:
 class Workspace:
     """The arrays of one caller, by name, and the context of compiled code that points at them."""
 
-    def __init__(self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool, wanted):
-        self.system = system
+    def __init__(
+        self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool, wanted, plain: bool = False
+    ):
+        self.system, self._plain = system, plain or not system.solves_again
+        self._like = ds, every_marker, wanted
         number = "c16" if np.iscomplexobj(s) else "f8"
         ds = np.zeros((0, len(s))) if ds is None else ds
         wanted = np.ones(len(s), bool) if wanted is None else wanted
@@ -382,6 +395,30 @@ class Workspace:
         """Raise what a function of the model raised."""
         if self.calls is not None:
             self.calls.check()
+        if "beside" in self.__dict__:
+            self.beside.check_calls()
+
+    @cached_property
+    def beside(self) -> Workspace:
+        """The workspace in which states are solved again for objectives with forces of constraints."""
+        from kinegrad.coordinates.beside import set_up
+
+        ds, every_marker, wanted = self._like
+        inner = Workspace(self.system, self.arrays["s"], ds, every_marker, wanted, plain=True)
+        set_up(self, inner)
+        return inner
+
+    def _function(self, which: int):
+        """The compiled function with a number: that of the set, or the one that takes its place."""
+        from kinegrad.coordinates.beside import RUNS, replaced
+        from kinegrad.kernels.table import address
+
+        if self._plain or which not in RUNS:
+            return self.system.set.functions[which]
+        for k in RUNS[which]:
+            self.beside._link(k)
+            self.arrays["inner_fn"][k] = address(self.system.set.functions[k])
+        return replaced(which)
 
     def _known(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> Pattern:
         """Tables and scratch of the set, made once for each pattern of directions and wanted slots."""
@@ -416,9 +453,11 @@ class Workspace:
         """Shapes and types of the products and of scratch."""
         from kinegrad.kernels import pattern
         from kinegrad.kernels.products import (
+            BY_FORCES,
             MATRICES,
             MATRICES_OF_SCRATCH,
             N_FLAG,
+            N_FUNCTIONS,
             N_PAR,
             PATTERN_OF,
             PIVOTS,
@@ -450,6 +489,10 @@ class Workspace:
         whole = {name: ((size_ if fronts else 0,), np.int64) for name, size_ in sizes.items()}
         whole |= {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64), "alike": ((n,), np.int64)}
         whole |= dict.fromkeys(PIVOTS, ((n,), np.int32))
+        again = self.system.solves_again
+        whole |= {"inner": ((2 * again,), np.int64), "again": ((o * again,), np.int64)}
+        whole |= {"inner_fn": ((N_FUNCTIONS * again,), np.int64), "inner_opts": ((6 * again,), np.float64)}
+        shapes |= {name: (o * again, n if name == "by_motion" else m) for name in BY_FORCES}
         return {name: (shape, number) for name, shape in shapes.items()} | whole
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -497,7 +540,7 @@ class Workspace:
             from kinegrad.kernels.solvers.fronts import FUNCTIONS
 
             self.arrays["solver"][:] = addresses(FUNCTIONS)
-        return addresses([f if k in wanted else None for k, f in enumerate(self.system.set.functions)])
+        return addresses([self._function(k) if k in wanted else None for k in range(len(self.system.set.functions))])
 
     def _link(self, which: int) -> None:
         """Put the addresses of what function `which` runs on this model into the context."""
@@ -514,6 +557,6 @@ class Workspace:
         from kinegrad.kernels.table import call_from_python
 
         self._link(which)
-        call_from_python(self.system.set.functions[which], self.context)
+        call_from_python(self._function(which), self.context)
         self.check_calls()
         return int(self.arrays["flag"][STATUS])

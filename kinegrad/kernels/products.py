@@ -70,6 +70,12 @@ FRONT_TABLES = ("front_columns", "front_places", "front_of_entry", "front_of_low
 FRONT_NUMBERS = {"T_fronts": 2, "M_fronts": 2, "front_w": 1, "front_x": 2}  # and their dimensions
 FRONT_WORDS = ("front_job", "front_words", "solver")
 
+# Of objectives with forces of constraints (`kinegrad.kernels.formulations.constraint_forces`): the context beside and its
+# number of rows, functions of the set, and which objectives these are; options; their derivatives by multipliers, and adjoints
+# of the equations of motion and of rows in them.  Empty where there are none.
+SOLVED_AGAIN = {"inner": "i8", "inner_fn": "i8", "again": "i8", "inner_opts": "f8"}
+BY_FORCES = ("g_lam", "by_motion", "by_rows")
+
 PATTERN_OF = {
     name: pattern for kinds in (PATTERNS, PATTERNS_OF_SCRATCH) for pattern, names in kinds.items() for name in names
 }
@@ -98,6 +104,8 @@ PRODUCTS = Layout(
     + [(name, "i8", 1) for name in FRONT_TABLES]
     + [(name, "f8", ndim) for name, ndim in FRONT_NUMBERS.items()]
     + [(name, "i8", 1) for name in FRONT_WORDS]
+    + [(name, kind, 1) for name, kind in SOLVED_AGAIN.items()]
+    + [(name, "f8", 2) for name in BY_FORCES]
 )
 
 

@@ -22,9 +22,10 @@ MARKER = [
 # Column k of a marker: x_q, xd_q, xdd_q.
 COLUMN = [("k", "i8"), ("xq", "num", 3), ("xdq", "num", 3), ("xddq", "num", 3)]
 
-# Scalar: component `comp` of a marker, or coordinate k when marker < 0; the other fields as for markers.
+# Scalar: component `comp` of a marker, or coordinate k when marker < 0; the other fields as for markers.  Where lam > 0 it is
+# the multiplier of row lam - 1, which objectives read.
 SCALAR = [
-    ("marker", "i8"), ("comp", "i8"), ("k", "i8"),
+    ("marker", "i8"), ("comp", "i8"), ("k", "i8"), ("lam", "i8"),
     ("u", "num"), ("ud", "num"), ("udd", "num"), ("uds", "num"),
     ("dm", "num"), ("dv", "num"), ("da", "num"),
 ]  # fmt: skip

@@ -88,6 +88,8 @@ class _Values:
             yield from self.force(("forces", name), force)
         for name, constraint in self.model.constraints.items():
             yield from self.constraint(("constraints", name), constraint)
+        for name, objective in self.model.objectives.items():
+            yield from self.objective(("objectives", name), objective)
         for name, start in self.model.degrees_of_freedom.items():
             if isinstance(start, SphericalStart) and start.euler_parameters is not None:
                 yield from self.direction(("degrees_of_freedom", name, "euler_parameters"), start.euler_parameters)
@@ -217,6 +219,10 @@ class _Values:
             yield from self.between((*path, "value"), constraint.value, -1.0, 1.0)
         elif isinstance(constraint, Angle):
             yield from self.between((*path, "value"), constraint.value, 0.0, math.pi)
+
+    def objective(self, path: tuple, objective: Element) -> Iterator[tuple[tuple, str]]:
+        for place, sentence in objective.wrong_values(self):
+            yield (*path, *place), sentence
 
     # --- simulation ---
 

@@ -16,7 +16,16 @@ from kinegrad.expressions.syntax import KINKED, OF_TIME, RESERVED, Expression
 from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.check_values import find_in_values_of
-from kinegrad.model.constraints import Driver, Freedom, Guidance, Linear, Objective, PositionRow, VelocityRow
+from kinegrad.model.constraints import (
+    OBJECTIVES,
+    Driver,
+    Freedom,
+    Guidance,
+    Linear,
+    Objective,
+    PositionRow,
+    VelocityRow,
+)
 from kinegrad.model.element import Element, closest, dotted
 from kinegrad.model.evaluation import Evaluation
 from kinegrad.model.forces import Spline
@@ -424,7 +433,7 @@ class Allowed:
 
     def permits(self, reference: Reference) -> bool:
         if reference.kind == "signal" and reference.quantity.use != "motion":
-            return reference.quantity.use == "objective" and self.rate == OBJECTIVE_RATE
+            return reference.quantity.use in ("objective", "solved") and self.rate == OBJECTIVE_RATE
         return reference.kind in self.kinds and reference.rate <= self.rate
 
 
@@ -449,15 +458,15 @@ LAWS = {
     (VelocityRow, "value"): VELOCITY_ROW,
     (Guidance, "value"): IN_TIME,
     (Driver, "value"): IN_TIME,
-    (Objective, "integral"): ANYTHING,
-    (Objective, "final"): ANYTHING,
+    **{(Objective, key): ANYTHING for key in OBJECTIVES},
 }
 
 
 def describe(reference: Reference) -> str:
     """What a reference is, in words."""
     if reference.kind == "signal":
-        known = {"result": "which is known when a motion is", "objective": "which is for objectives"}
+        for_objectives = dict.fromkeys(("objective", "solved"), "which is for objectives")
+        known = for_objectives | {"result": "which is known when a motion is"}
         text = known.get(reference.quantity.use, ("a position", "a velocity", "an acceleration")[reference.rate])
         return text + (" (a vector)" if reference.is_vector else "")
     rate = ("", "a velocity of ", "an acceleration of ")[reference.rate]

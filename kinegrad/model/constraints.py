@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
@@ -11,6 +12,7 @@ from kinegrad.model.forces import both_or_none
 from kinegrad.model.values import (
     OR_LAW,
     TABLE,
+    Constants,
     FrozenDict,
     MarkerName,
     MarkerPair,
@@ -214,16 +216,56 @@ Start = Annotated[
 ]
 
 
+#: What objectives may be: the key of their expression.
+OBJECTIVES = ("integral", "final", "sum", "maximum", "minimum")
+#: What else they need, by the keys with which it goes.
+NEEDED = {"times": ("sum",), "sharpness": ("maximum", "minimum")}
+
+
 class Objective(Element):
-    """A number that a whole motion gives: an integral over time, or a value at the end."""
+    """A number that a whole motion gives: an integral over time, a value at the end, a sum at times, a smooth extreme."""
 
     integral: Annotated[Number | None, OR_LAW] = Field(
         None, description="expression that is integrated from 0 to t_end"
     )
     final: Annotated[Number | None, OR_LAW] = Field(None, description="expression whose value at t_end is taken")
+    sum: Annotated[Number | None, OR_LAW] = Field(None, description="expression whose values at `times` are added")
+    times: Constants | None = Field(None, description="the times of a sum [s], each of which becomes the end of a step")
+    maximum: Annotated[Number | None, OR_LAW] = Field(None, description="expression whose smooth maximum is taken")
+    minimum: Annotated[Number | None, OR_LAW] = Field(None, description="expression whose smooth minimum is taken")
+    sharpness: Number | None = Field(
+        None, description="of a maximum or minimum, one over the differences that count: log(mean of exp(K x))/K"
+    )
 
     @model_validator(mode="after")
     def _one_form(self):
-        if (self.integral is None) == (self.final is None):
-            raise ValueError(f"has {both_or_none(self, 'integral', 'final')}; give one of them.")
+        given = [key for key in OBJECTIVES if getattr(self, key) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) if given else f"none of {', '.join(OBJECTIVES)}"
+            raise ValueError(f"has {found}; give one of them.")
+        for key, kinds in NEEDED.items():
+            if (getattr(self, key) is not None) != (given[0] in kinds):
+                verb = "needs" if given[0] in kinds else "takes no"
+                raise ValueError(f"with {given[0]} {verb} {key}, which goes with {' and '.join(kinds)}.")
         return self
+
+    @property
+    def kind(self) -> str:
+        """The key of its expression."""
+        return next(key for key in OBJECTIVES if getattr(self, key) is not None)
+
+    @property
+    def expression(self):
+        """What is integrated, added, or taken."""
+        return getattr(self, self.kind)
+
+    def wrong_values(self, values) -> Iterator[tuple[tuple, str]]:
+        if self.times is not None and not self.times:
+            yield ("times",), "is empty; give one time or more."
+        for i, t in enumerate(values.vector(self.times or ())):
+            if t < 0.0:
+                yield ("times", i), f"is {values.found(self.times[i])}; a run starts at 0."
+            elif t in values.vector(self.times[:i]):
+                yield ("times", i), f"is {values.found(self.times[i])} a second time; name it once."
+        if self.sharpness is not None and not values.value(self.sharpness) > 0.0:
+            yield ("sharpness",), f"is {values.found(self.sharpness)}; give a number larger than zero."

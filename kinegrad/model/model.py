@@ -16,7 +16,7 @@ from kinegrad.expressions.syntax import Expression
 from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.bodies import Body, Ground
-from kinegrad.model.constraints import CONSTRAINTS, Driver, Linear, Objective, Start
+from kinegrad.model.constraints import CONSTRAINTS, OBJECTIVES, Driver, Linear, Objective, Start
 from kinegrad.model.element import Element, by_type, closest, dotted, sentences, to_plain
 from kinegrad.model.forces import FORCES
 from kinegrad.model.joints import JOINTS
@@ -401,7 +401,7 @@ class Model:
             found |= {getattr(element, key) for key in ("acts_on", "measure") if getattr(element, key, None)}
             if isinstance(element, Linear):
                 found |= set(element.terms)
-            for key in ("value", "integral", "final", "stiffness", "damping"):
+            for key in ("value", *OBJECTIVES, "stiffness", "damping"):
                 found |= _names_in(getattr(element, key, None))
         for expression in self.measures.values():
             found |= expression.names

@@ -25,7 +25,7 @@ DESCRIPTIONS = {
     "measures": "Named quantities: {name: expression in markers and joint coordinates}.",
     "drivers": "Measures that follow a given course in time: {name: {measure, value}}.",
     "degrees_of_freedom": "Starting values: {measure or joint: {position, velocity}}.",
-    "objectives": "Quantities of a whole motion: {name: {integral} or {final}}.",
+    "objectives": "Quantities of a whole motion: {name: {integral}, {final}, {sum, times}, {maximum, sharpness}...}.",
     "simulation": "What run and gradient do unless told otherwise.",
 }
 

@@ -65,8 +65,8 @@ class Signal:
     meaning : str
         A sentence.
     use : str
-        Where expressions may use it: "measure" (from positions), "force" (from velocities too), "objective", or "result", which
-        is known of a motion alone.
+        Where expressions may use it: "measure" (from positions), "force" (from velocities too), "objective", "solved" (there
+        too, a force of constraints), or "result", which is known of a motion alone.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Signal:
     @property
     def is_formula(self) -> bool:
         """Whether it is a function of positions, velocities and accelerations; what is not follows from a whole motion."""
-        return self.use != "result" or self.group == "objective"
+        return self.use not in ("solved", "result") or self.group == "objective"
 
     @property
     def label(self) -> str:
@@ -170,7 +170,7 @@ def quantities_of(model: Model, element: str) -> tuple[str, tuple[Quantity, ...]
         return "force", force.quantities(_along(model, getattr(force, "acts_on", None)))
     if element in model.drivers:
         unit = _along(model, model.drivers[element].measure)
-        return "driver", (_force_of_row(unit), Quantity("power", "W", "Power that it delivers.", use="result"))
+        return "driver", (_force_of_row(unit), Quantity("power", "W", "Power that it delivers.", level=2, use="solved"))
     if element in model.constraints:
         return "constraint", _of_constraint(model, model.constraints[element])
     return "", ()
@@ -188,7 +188,7 @@ def _of_constraint(model: Model, constraint) -> tuple[Quantity, ...]:
 
 def _force_of_row(unit: str) -> Quantity:
     return Quantity(
-        "force", unit, "Force along its measure, positive where it pushes the measure up.", False, 2, "result"
+        "force", unit, "Force along its measure, positive where it pushes the measure up.", False, 2, "solved"
     )
 
 
@@ -241,6 +241,15 @@ def _of_marker(model: Model, body: str, marker: str) -> Unit:
 
 # --- the list ---
 
+#: What an objective does with its expression.
+TAKEN = {
+    "integral": "integrates",
+    "final": "is at the end",
+    "sum": "adds up",
+    "maximum": "is the maximum of",
+    "minimum": "is the minimum of",
+}
+
 
 def _signals(model: Model) -> Iterator[Signal]:
     yield Signal("t", "s", "system", "", "Time.", "force")
@@ -266,14 +275,24 @@ def _signals(model: Model) -> Iterator[Signal]:
                 if quantity.part not in taken:
                     yield from _listed(quantity, group, name)
     for name, objective in model.objectives.items():
-        value = objective.final if objective.integral is None else objective.integral
+        value = objective.expression
+        if solves_again(model, value):  # along a motion it is computed from its parts
+            continue
         unit = unit_of(model, value) if isinstance(value, Expression) else None
-        text = (
-            "What objective {!r} integrates."
-            if objective.integral is not None
-            else "What objective {!r} is at the end."
-        )
-        yield Signal(name, str(unit or UNKNOWN), "objective", name, text.format(name), "result")
+        text = f"What objective {name!r} {TAKEN[objective.kind]}."
+        yield Signal(name, str(unit or UNKNOWN), "objective", name, text, "result")
+
+
+def solves_again(model: Model, value) -> bool:
+    """Whether an expression of an objective uses forces of constraints, by itself or by measures."""
+    for name in value.names if isinstance(value, Expression) else ():
+        try:
+            reference = names.resolve(model, name)
+        except ModelError:
+            continue
+        if reference.kind == "signal" and reference.quantity.use == "solved":
+            return True
+    return False
 
 
 def _with_rates(name: str, unit: Unit | None, group: str, owner: str, what: str) -> Iterator[Signal]:

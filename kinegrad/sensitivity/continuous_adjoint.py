@@ -11,6 +11,7 @@ from kinegrad.dynamics.scheme import unblocked
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.acceleration_level import RANK, SOFT
 from kinegrad.kernels.formulations.arguments import Variation
+from kinegrad.kernels.formulations.objectives import SUM, Kinds
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, PULLBACK
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
@@ -51,12 +52,12 @@ class ContinuousAdjoint(Method):
         return Derivatives(wanted.s_rho.pull(by_slot), by_slot if self.every_slot else None)
 
     def load(self, motion: Motion, wanted: Wanted) -> None:
-        sweep = Sweep(motion, None, self.step)
+        sweep = Sweep(motion, None, self.step, AllStates(motion).kinds)
         sweep.carry(*(np.zeros((0, motion.system.n)) for _ in range(3)), np.zeros(0), np.zeros(1))
 
     def _adjoint(self, states: AllStates, wanted: np.ndarray | None, progress) -> np.ndarray:
         """(o, slots) derivatives by the wanted slots, or by all."""
-        sweep, steps = Sweep(states.motion, wanted, self.step), states.steps
+        sweep, steps = Sweep(states.motion, wanted, self.step, states.kinds), states.steps
         for piece in states.backwards(size_of_pieces(steps, progress)):
             sweep.back(piece)
             if progress:
@@ -69,12 +70,17 @@ class ContinuousAdjoint(Method):
 class Sweep:
     """The adjoints of q and v on the way back from the end, and those of the wanted slots, or of all."""
 
-    def __init__(self, motion: Motion, wanted: np.ndarray | None, step: float | None):
+    def __init__(self, motion: Motion, wanted: np.ndarray | None, step: float | None, kinds: Kinds):
         from kinegrad.kernels.formulations.continuous_adjoint import Room
 
         system = motion.system
         self.motion, self.columns = motion, len(system.objectives)
-        self.final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
+        self.kinds = kinds
+        if SUM in kinds.kind:
+            name = list(system.objectives)[int(np.argmax(kinds.kind == SUM))]
+            raise KinegradError(
+                f"The continuous adjoint does not go with the objective {name!r}, a sum at times; take the discrete adjoint."
+            )
         self.work = work = system.workspace(s=motion.s, wanted=wanted)
         self.grid = np.asarray(motion.ts, float) if step is None else own_grid(float(motion.ts[-1]), step)
         self.top = len(self.grid) - 1  # the node at which the sweep is
@@ -134,7 +140,7 @@ class Sweep:
         at_end = self.top == len(self.grid) - 1
         status, step = adjoint(
             self.fn, self.work.pointer, self.motion.system.m, self.motion.scheme.integrator.explicit,
-            Course(ts, q, v, a, self.final), Points(t, place), at_end, below, self.opts, self.state, self.room,
+            Course(ts, q, v, a, self.kinds), Points(t, place), at_end, below, self.opts, self.state, self.room,
         )  # fmt: skip
         self.work.check_calls()
         if status != OK:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, Kinds
 from kinegrad.kernels.products import LINEARISE
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
@@ -14,7 +15,6 @@ from kinegrad.sensitivity.states import AllStates, Piece
 from kinegrad.sensitivity.sweeps import (
     at_start,
     failed,
-    final_objectives,
     size_of_pieces,
     start_weights,
     tell_unsettled,
@@ -39,20 +39,21 @@ class Direct(Method):
         return Derivatives(direct(states, wanted.ds, wanted.progress, course), course=course)
 
     def load(self, motion: Motion, wanted: Wanted) -> None:
-        Sweep(motion, wanted.ds).over(AllStates(motion).piece(0, 0))
+        states = AllStates(motion)
+        Sweep(motion, wanted.ds, states.kinds).over(states.piece(0, 0))
 
 
 class Sweep:
     """The derivative of the state along a motion by the directions ds, at first that of the start, and of the objectives up
     to there: `grad` (o, p)."""
 
-    def __init__(self, motion: Motion, ds: np.ndarray):
+    def __init__(self, motion: Motion, ds: np.ndarray, kinds: Kinds):
         system = motion.system
-        self.motion, self.final = motion, final_objectives(system)
+        self.motion, self.kinds = motion, kinds
         self.work = work = system.workspace(ds=ds, s=motion.s)
         q, v, a = at_start(motion, work).direct()
-        self.grad = np.zeros((len(self.final), len(ds)), work["q"].dtype)
-        for o, weight in enumerate(start_weights(motion, self.final)):
+        self.grad = np.zeros((len(kinds.kind), len(ds)), work["q"].dtype)
+        for o, weight in enumerate(start_weights(motion, kinds, work["g"])):
             g_q, g_s = work["g_q"][o], work["g_s"][o]
             self.grad[o] = weight * (g_q @ q + work["g_v"][o] @ v + work["g_a"][o] @ a + g_s)
         self.state = motion.scheme.start_state(work, q, v, a)
@@ -67,14 +68,14 @@ class Sweep:
             raise failed(motion, status, piece.first + step)
 
     def so_far(self) -> np.ndarray:
-        """The derivatives of the integrals up to here; NaN for objectives taken at the end."""
-        return np.where(self.final[:, None], np.nan, self.grad)
+        """The derivatives of integrals and sums up to here; NaN for objectives that only the whole motion gives."""
+        return np.where(np.isin(self.kinds.kind, (FINAL, EXTREME))[:, None], np.nan, self.grad)
 
 
 def direct(states: AllStates, ds: np.ndarray, progress, course: list | None = None) -> np.ndarray:
     """(o, p) derivatives by the directions ds (ALI-3, MR-3); what they are on the way is added to `course`."""
     motion, steps = states.motion, states.steps
-    sweep = Sweep(motion, ds)
+    sweep = Sweep(motion, ds, states.kinds)
     if course is not None:
         course.append((motion.ts[0], 0.0 * sweep.so_far()))
     for piece in states.forwards(size_of_pieces(steps, progress, course)):

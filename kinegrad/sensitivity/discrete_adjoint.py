@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegrad.kernels.formulations.objectives import Kinds
 from kinegrad.kernels.products import LINEARISE, PULLBACK
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
@@ -14,7 +15,6 @@ from kinegrad.sensitivity.states import AllStates, Piece
 from kinegrad.sensitivity.sweeps import (
     at_start,
     failed,
-    final_objectives,
     size_of_pieces,
     start_weights,
     tell_unsettled,
@@ -39,8 +39,9 @@ class DiscreteAdjoint(Method):
         return Derivatives(wanted.s_rho.pull(by_slot), by_slot if self.every_slot else None)
 
     def load(self, motion: Motion, wanted: Wanted) -> None:
-        sweep = Sweep(motion, self._slots(wanted))
-        sweep.back(AllStates(motion).piece(0, 0))
+        states = AllStates(motion)
+        sweep = Sweep(motion, self._slots(wanted), states.kinds)
+        sweep.back(states.piece(0, 0))
         sweep.at_start()
 
     def _slots(self, wanted: Wanted) -> np.ndarray | None:
@@ -50,10 +51,10 @@ class DiscreteAdjoint(Method):
 class Sweep:
     """The adjoint of the state along a motion, at first zero behind the end, and of the wanted slots, or of all."""
 
-    def __init__(self, motion: Motion, wanted: np.ndarray | None):
-        self.motion, self.final = motion, final_objectives(motion.system)
+    def __init__(self, motion: Motion, wanted: np.ndarray | None, kinds: Kinds):
+        self.motion, self.kinds = motion, kinds
         self.work = motion.system.workspace(s=motion.s, wanted=wanted)
-        self.state = motion.scheme.empty_state(len(self.final))
+        self.state = motion.scheme.empty_state(len(kinds.kind))
         self.fn = self.work.functions(LINEARISE, PULLBACK)
 
     def back(self, piece: Piece) -> None:
@@ -67,13 +68,13 @@ class Sweep:
     def at_start(self) -> None:
         """Hand the adjoint of the state over to what the start depends on."""
         begin = at_start(self.motion, self.work)
-        state = self.motion.scheme.start_adjoint(self.work, self.state, len(self.final))
-        begin.adjoint(*state, start_weights(self.motion, self.final))
+        state = self.motion.scheme.start_adjoint(self.work, self.state, len(self.kinds.kind))
+        begin.adjoint(*state, start_weights(self.motion, self.kinds, self.work["g"]))
 
 
 def adjoint(states: AllStates, wanted: np.ndarray | None, progress) -> np.ndarray:
     """(o, slots) derivatives by the wanted slots, or by all (ALI-4, MR-4)."""
-    sweep, steps = Sweep(states.motion, wanted), states.steps
+    sweep, steps = Sweep(states.motion, wanted, states.kinds), states.steps
     for piece in states.backwards(size_of_pieces(steps, progress)):
         sweep.back(piece)
         if progress:

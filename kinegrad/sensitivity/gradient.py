@@ -80,7 +80,7 @@ def gradient(
     clock = time.thread_time()
     states = states_of(motion, tighten and method.exact, memory)
     s_rho = system.derivatives(labels)
-    found = method.run(states, Wanted(system, labels, progress))
+    found = method.run(states, Wanted(system, labels, progress)).times(states.correction())
     run = states.result()
     check_finite(system, labels, found.matrix, found.by_slot)
     no_meaning, slots = tell_meaningless(states, labels, s_rho)

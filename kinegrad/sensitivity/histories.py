@@ -10,6 +10,8 @@ import numpy as np
 
 from kinegrad.coordinates.sets import lower
 from kinegrad.errors import KinegradError
+from kinegrad.kernels.formulations.objectives import Kinds
+from kinegrad.objectives import at_end
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.direct import Sweep
 from kinegrad.sensitivity.gradient import check_held, states_of, tell_meaningless
@@ -71,11 +73,12 @@ def states(gradient: Gradient, signals: Sequence[str]) -> StateSensitivities:
         guess=motion.q[0],
     )  # fmt: skip
     course, ds = states_of(run, True, None), system.directions(gradient.wrt)
-    sweep, final = Sweep(course.motion, ds), np.ones(len(signals), np.bool_)
+    kinds = at_end(len(signals))
+    sweep = Sweep(course.motion, ds, kinds)
     times, found = [0.0], [_at_start(course.motion, ds)]
     for piece in course.forwards(size_of_pieces(course.steps, None, found)):
         times.append(float(course.motion.ts[piece.last]))
-        found.append(_at_end_of(sweep, piece, final))
+        found.append(_at_end_of(sweep, piece, kinds))
     return StateSensitivities(np.array(times), signals, gradient.wrt, np.array(found))
 
 
@@ -94,20 +97,21 @@ def derivatives_at(motion, labels: Sequence[str], rows: Sequence[int]) -> np.nda
     )
     check_held(system, labels, times, motion.formulation, motion.integrator)
     course, ds = AllStates(motion), system.directions(labels)
-    sweep, final = Sweep(motion, ds), np.ones(len(system.objectives), np.bool_)
+    kinds = at_end(len(system.objectives))
+    sweep = Sweep(motion, ds, kinds)
     found, done = [], 0
     for row in map(int, rows):
-        found.append(_at_start(motion, ds) if row == 0 else _at_end_of(sweep, course.piece(done, row), final))
+        found.append(_at_start(motion, ds) if row == 0 else _at_end_of(sweep, course.piece(done, row), kinds))
         done = row
     tell_unsettled(sweep.work, course.steps)
     tell_meaningless(course, labels, system.derivatives(labels))
     return np.array(found)
 
 
-def _at_end_of(sweep: Sweep, piece, final: np.ndarray) -> np.ndarray:
+def _at_end_of(sweep: Sweep, piece, kinds: Kinds) -> np.ndarray:
     """(o, p) derivatives at the end of a piece, all objectives taken as values there."""
     sweep.grad[:] = 0.0
-    sweep.over(piece._replace(segment=piece.segment._replace(after=0.0, final=final)))
+    sweep.over(piece._replace(segment=piece.segment._replace(after=0.0, kinds=kinds)))
     return sweep.grad.copy()
 
 

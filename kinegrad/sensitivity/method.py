@@ -45,6 +45,14 @@ class Derivatives(NamedTuple):
     by_slot: np.ndarray | None = None
     course: list[tuple[float, np.ndarray]] | None = None
 
+    def times(self, factors: np.ndarray) -> Derivatives:
+        """The same with a factor for each objective."""
+        if (factors == 1.0).all():
+            return self
+        by = factors[:, None]
+        course = None if self.course is None else [(t, by * values) for t, values in self.course]
+        return Derivatives(by * self.matrix, None if self.by_slot is None else by * self.by_slot, course)
+
 
 @dataclass(frozen=True)
 class Method(ABC):

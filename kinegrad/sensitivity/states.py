@@ -18,6 +18,7 @@ from kinegrad.kernels.formulations.arguments import Segment
 from kinegrad.kernels.status import INTERRUPTED, OK
 from kinegrad.memory import shown
 from kinegrad.motion import Motion
+from kinegrad.objectives import kinds_of, values_of, weighed
 from kinegrad.sensitivity.passages import Watch
 from kinegrad.simulate import Loop, begun, reason, state_size
 
@@ -38,7 +39,9 @@ class AllStates:
 
     def __init__(self, motion: Motion, runs: int = 0):
         self.motion, self.runs = motion, float(runs)  # how often a run was done for the gradient
-        self.final = np.array([kind == "final" for kind in motion.system.objectives.values()], np.bool_)
+        self.kinds = weighed(
+            kinds_of(motion.system, run_times(motion)[0]), list(motion.objectives.values()), motion.t_end
+        )
 
     @property
     def steps(self) -> int:
@@ -62,8 +65,14 @@ class AllStates:
 
     def _segment(self, first: int, last: int, traj: np.ndarray, flags: np.ndarray) -> Segment:
         motion = self.motion
+        before = float(motion.hs[first - 1]) if first > 0 else 0.0
         after = float(motion.hs[last]) if last < self.steps else 0.0
-        return Segment(motion.ts[first : last + 1], motion.hs[first:last], after, self.final, traj, flags)
+        return Segment(motion.ts[first : last + 1], motion.hs[first:last], before, after, self.kinds, traj, flags)
+
+    def correction(self) -> np.ndarray:
+        """(o,) factors of derivatives, which were found with weights of extremes as they were known before the run."""
+        values = list(self.result().objectives.values())
+        return np.exp(self.kinds.total - weighed(self.kinds, values, self.motion.t_end).total)
 
     def result(self) -> Motion:
         """The motion whose derivatives were found."""
@@ -104,12 +113,11 @@ class RunAgain(AllStates):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnusedOptionWarning)  # it was told when the motion was made
             self.scheme, beside = (scheme_for(system, motion.formulation, motion.integrator) for _ in range(2))
-        work, self.fn, row, self.objectives, _ = begun(system, self.scheme, motion.s, motion.q[0], motion.start)
+        work, self.fn, row, self.objectives, _ = begun(
+            system, self.scheme, motion.s, motion.q[0], motion.start, run_times(motion)[0]
+        )
         beside.take(self.scheme.found())
-        ts, hs = motion.ts, motion.hs  # those of jumps, where there are some: then every state was kept
-        if motion.stride > 1:
-            hs = EvenSteps.that_meet(motion.t_end, motion.step)
-            ts = EvenTimes(motion.step, len(hs), motion.t_end)
+        ts, hs = run_times(motion)
         self.work, self.first_row, self.ts, self.hs = work, row, ts, hs
         # sweeps have a scheme of their own, so that both go on undisturbed
         self.motion = replace(motion, scheme=beside, ts=ts, hs=hs, traj=row[None].copy(), t=np.zeros(1), stride=len(hs))
@@ -167,7 +175,8 @@ class RunAgain(AllStates):
     def _done(self) -> None:
         """The whole run has been done once."""
         self.runs += 1
-        self.values = dict(zip(self.motion.system.objectives, self.objectives.psi.copy(), strict=True))
+        values = values_of(self.objectives.kinds, self.objectives.psi, self.motion.t_end)
+        self.values = dict(zip(self.motion.system.objectives, values, strict=True))
 
     def _checkpoint(self, step: int, row: np.ndarray) -> Checkpoint:
         return Checkpoint(step, row.copy(), [x.copy() for x in self.scheme.memory(self.work)])
@@ -228,6 +237,14 @@ class RunAgain(AllStates):
         traj = np.concatenate([before, segment.traj, behind])
         part = replace(self.motion, t=ts, ts=ts, hs=hs, traj=traj, flags=flags, iterations=iterations, stride=1)
         self.watch.look(part, (piece.last - piece.first) / self.steps)
+
+
+def run_times(motion: Motion) -> tuple:
+    """Times and sizes of all steps; those of jumps, where there are some: then every state was kept."""
+    if motion.stride == 1:
+        return motion.ts, motion.hs
+    hs = EvenSteps.that_meet(motion.t_end, motion.step)
+    return EvenTimes(motion.step, len(hs), motion.t_end), hs
 
 
 def levels(steps: int, state: int, checkpoint: int, limit: float) -> tuple[int, int]:

@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 
 from kinegrad.errors import DerivativeWarning, KinegradError
+from kinegrad.kernels.formulations.objectives import Kinds
 from kinegrad.kernels.products import TIME, UNSETTLED
 from kinegrad.kinematics.start_derivatives import StartDerivatives
 from kinegrad.motion import Motion
+from kinegrad.objectives import weights_at
 from kinegrad.simulate import explanation
 
 SEGMENTS = 50
@@ -18,14 +20,10 @@ CALLER = 6  # frames from a warning to what calls `gradient`
 MOMENTS = 200  # times at which a history is kept
 
 
-def final_objectives(system) -> np.ndarray:
-    """Which objectives are taken at the end; the others are integrals."""
-    return np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
-
-
-def start_weights(motion: Motion, final: np.ndarray) -> np.ndarray:
-    """(o,) weights of the start in the objectives, as far as the sweeps do not count it."""
-    return np.where(final, 0.0, motion.scheme.start_weight(motion.hs))
+def start_weights(motion: Motion, kinds: Kinds, g: np.ndarray) -> np.ndarray:
+    """(o,) weights of the start, with the integrands g, in the objectives, as far as the sweeps do not count it."""
+    size = motion.scheme.start_weight(motion.hs)
+    return weights_at(kinds, 0.0, size, False, g) if size > 0.0 else np.zeros(len(kinds.kind))
 
 
 def at_start(motion: Motion, work) -> StartDerivatives:

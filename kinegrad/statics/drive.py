@@ -19,6 +19,7 @@ from kinegrad.kinematics.start import close_position, place, put_driven, row_siz
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.memory import require
 from kinegrad.motion import Motion
+from kinegrad.objectives import asked_times, begun_with, kinds_of, values_of
 from kinegrad.quiet import without_warnings
 from kinegrad.simulate import Loop, given_time, steps_of
 from kinegrad.statics.drivers import check_drivers, refuse_too_many
@@ -75,23 +76,26 @@ def drive(
             "model with the formulation 'ali3p', whose solver 'fronts' takes as many as there are, or use joint coordinates, "
             "of which there are fewer."
         )
-    ts, hs, stride = steps_of(jump_times(system, t_end, step), t_end, step, output_step)
+    ts, hs, stride = steps_of(
+        jump_times(system, t_end, step), t_end, step, output_step, also=asked_times(system, t_end)
+    )
     _require_memory(system, len(hs), stride)
     work = system.with_solver(DENSE).workspace(s=s)  # its kernels take full matrices
     driven = Driven(system, work)
     row = driven.begin(guess)
     work.call(OBSERVE)
-    final = np.array([kind == "final" for kind in system.objectives.values()], np.bool_)
-    psi = np.where(final, work["g"], 0.0)
-    objectives = Objectives(final, psi, work["g"].copy())
+    kinds = kinds_of(system, ts)
+    objectives = Objectives(kinds, begun_with(kinds, work["g"]), work["g"].copy())
     driven.load(work, driven.fn, objectives)
     with Interrupts() as interrupts:
         loop = Loop(driven, work, driven.fn, ts, hs, step, objectives, interrupts)
         run, done = (loop.every_step(row, progress), None) if stride == 1 else loop.some_steps(row, stride, progress)
+    values = values_of(kinds, objectives.psi, float(run.ts[-1])).tolist()
+    values = dict(zip(system.objectives, values, strict=True))
     motion = Motion(
         system=system, formulation=None, integrator=None, scheme=DrivenStates(system), t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
-        objectives=dict(zip(system.objectives, psi.tolist(), strict=True)), s=work["s"].copy(), step=step, t_end=t_end,
+        objectives=values, s=work["s"].copy(), step=step, t_end=t_end,
         work=done,
     )  # fmt: skip
     motion.extra |= {"steps": len(run.hs), "first_iterations": driven.first, "singular": passed(driven)}

@@ -11,6 +11,7 @@ import numpy as np
 from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.kinematics.start_derivatives import StartDerivatives
 from kinegrad.motion import Motion
+from kinegrad.objectives import kinds_of, weighed, weights_at
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.direct import Direct
 from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
@@ -81,8 +82,10 @@ def driven_gradient(
     ds = system.directions(labels) if name == "direct" else None
     at = Instants(motion, ds, None if every_slot else s_rho.moved())
     matrix = np.zeros((len(system.objectives), len(labels)))
-    for i, weights in enumerate(_weights(motion)):
+    kinds, sizes = weighed(kinds_of(system, motion.ts), list(motion.objectives.values()), motion.t_end), _sizes(motion)
+    for i, size in enumerate(sizes):
         at.go(i)
+        weights = weights_at(kinds, float(motion.ts[i]), size, i == len(sizes) - 1, at.work["g"])
         if name == "direct":
             matrix += weights[:, None] * at.direct()
         else:
@@ -137,11 +140,7 @@ def _chosen(system, where: str, wrt, method, every_slot: bool) -> tuple[str, tup
     return NAMES[type(chosen)], labels_of(system, wrt, chosen.every_slot), chosen.every_slot
 
 
-def _weights(motion: Motion) -> np.ndarray:
-    """(k, o) weights of the instants in the objectives: by the trapezoidal rule, or 1 at the end."""
+def _sizes(motion: Motion) -> np.ndarray:
+    """(k,) weights of the instants in integrals, by the trapezoidal rule."""
     hs = np.asarray(motion.hs, float)
-    integral = 0.5 * (np.append(hs, 0.0) + np.insert(hs, 0, 0.0))
-    final = np.array([kind == "final" for kind in motion.system.objectives.values()], bool)
-    last = np.zeros(len(integral))
-    last[-1] = 1.0
-    return np.where(final, last[:, None], integral[:, None])
+    return 0.5 * (np.append(hs, 0.0) + np.insert(hs, 0, 0.0))

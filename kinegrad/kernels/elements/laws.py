@@ -174,7 +174,7 @@ def gather(law, sc, mk, col, ins, wide, pos, idx, U, Ud, Udd):
     for i in range(n):
         m = sc[ins[law["in0"] + i]]
         first = 0 if m["marker"] < 0 else mk[m["marker"]]["c0"]
-        last = 1
+        last = 1 if m["lam"] == 0 else 0
         if m["marker"] >= 0:
             last = mk[m["marker"]]["c2"] if wide else mk[m["marker"]]["c1"]
         for c in range(first, last):

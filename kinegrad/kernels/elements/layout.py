@@ -17,4 +17,5 @@ ELEMENTS = PRODUCTS.extend(
     + [("callback", "i8", 1), ("job", "i8", 1), ("call_x", "f8", 1), ("call_y", "f8", 1)]
     + [("zero", "f8", 1), ("links", "i8", 1)]  # n zeros; addresses of the parts of the set
     + [("seen_signals", "f8", 1)]
+    + [("multipliers", "i8", 1)]  # scalars that are multipliers
 )

@@ -1,5 +1,7 @@
 """Objectives given by expressions: g(u, ud, udd, w, t) of scalars u and the value w of a spline (LAW-4).
 
+A scalar may be the multiplier of a row (OBJ-3).
+
 Tapes: 0 gives g; 1 gives g, g_u, g_ud, g_udd, g_w, g_s.
 """
 
@@ -21,6 +23,7 @@ from kinegrad.kernels.products import OBJECTIVE, TIME, WEIGHT
 U_, Ud_, Udd_, code_, col_, const_, ds_, flag_, g_, g_a_, g_q_, g_s_, g_v_, idx_, ins_ = ELEMENTS.viewers(
     *"U Ud Udd code col const ds flag g g_a g_q g_s g_v idx ins".split()
 )
+lam_, g_lam_, multipliers_ = ELEMENTS.viewers("lam", "g_lam", "multipliers")
 mk_, objective_, outs_, par_, pos_, psi_s_, q_, reg_, s_, sc_, slots_, spline_, times_ = ELEMENTS.viewers(
     *"mk objective outs par pos psi_s q reg s sc slots spline times".split()
 )
@@ -28,10 +31,19 @@ mk_, objective_, outs_, par_, pos_, psi_s_, q_, reg_, s_, sc_, slots_, spline_, 
 KIND = Kind({"objective": ()}, scalars=True)
 
 
+@inlined
+def take_multipliers(ctx):
+    """Values of the scalars that are multipliers."""
+    numbers, sc, lam = multipliers_(ctx), sc_(ctx), lam_(ctx)
+    for i in range(numbers.shape[0]):
+        sc[numbers[i]]["u"] = lam[sc[numbers[i]]["lam"] - 1]
+
+
 @KIND.at(OBJECTIVES)
 @cfunction(what="the simulation kernels")
 def objective_values(ctx):
     """g of every objective."""
+    take_multipliers(ctx)
     sc, laws, ins, slots, code = sc_(ctx), objective_(ctx), ins_(ctx), slots_(ctx), code_(ctx)
     const, outs, s, t, reg, g = const_(ctx), outs_(ctx), s_(ctx), par_(ctx)[TIME], reg_(ctx), g_(ctx)
     times, splines = times_(ctx), spline_(ctx)
@@ -55,7 +67,8 @@ def add_column(by_q, by_s, n, r, k, x):
 @KIND.at(LINEAR_OBJECTIVES)
 @cfunction(what="the sensitivity kernels")
 def objectives_linear(ctx):
-    """g and its rows by coordinates and directions, velocities, accelerations (LAW-4)."""
+    """g and its rows by coordinates and directions, velocities, accelerations, multipliers (LAW-4)."""
+    take_multipliers(ctx)
     sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), objective_(ctx), ins_(ctx), slots_(ctx)
     code, const, outs, s, ds, t = code_(ctx), const_(ctx), outs_(ctx), s_(ctx), ds_(ctx), par_(ctx)[TIME]
     reg, pos, idx, U, Ud, Udd = reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx)
@@ -75,6 +88,10 @@ def objectives_linear(ctx):
             y = reg[outs[o + 1 + h]]
             yd = reg[outs[o + 1 + n_in + h]]
             ydd = reg[outs[o + 1 + 2 * n_in + h]]
+            multiplier = sc[ins[e["in0"] + h]]["lam"]
+            if multiplier > 0:
+                g_lam_(ctx)[r, multiplier - 1] += y
+                continue
             if y != 0.0:
                 for b in range(w):
                     add_column(gq, gs, n, r, idx[b], y * U[h, b])
@@ -96,6 +113,7 @@ def objectives_linear(ctx):
 @cfunction(what="the adjoint kernels")
 def objective_pull(ctx):
     """Duals of weight times objective i on the markers, and own slots."""
+    take_multipliers(ctx)
     sc, mk, laws, i, ins = sc_(ctx), mk_(ctx), objective_(ctx), flag_(ctx)[OBJECTIVE], ins_(ctx)
     slots, code, const, outs, s, t = slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx), par_(ctx)[TIME]
     reg, weight, times, splines = reg_(ctx), par_(ctx)[WEIGHT], times_(ctx), spline_(ctx)

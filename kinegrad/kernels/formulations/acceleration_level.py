@@ -12,10 +12,10 @@ that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 """
 
 from kinegrad.kernels.constrained import drifted_weights, row_weights, solve_near_singular, solve_rows
-from kinegrad.kernels.formulations.blocks import observe_state, observe_step
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import TIGHT, converged
+from kinegrad.kernels.formulations.objectives import observe_state, observe_step
 from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
     PROPOSED,
@@ -157,7 +157,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
     A, b, c, error = method.tableau.A, method.tableau.b, method.tableau.c, method.tableau.error
     control, rates, g_off = method.control, method.rates, method.g_off
     ts, hs, stride, traj, evaluations = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts
-    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
+    kinds, psi, g_last = objectives.kinds, objectives.psi, objectives.g_last
     flag, g, q, v, a, lam = flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     par, n, s, KV, KA = par_(ctx), q.shape[0], b.shape[0], rates[0], rates[1]
     q0, v0, g_step = qt_(ctx), vt_(ctx), weights_(ctx)
@@ -194,7 +194,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
                 e = max(
                     scaled_error(h, error, KV, q0, q, n, control[ALLOWED]),
                     scaled_error(h, error, KA, v0, v, n, control[ALLOWED]),
-                    objective_error(g_off, g_step, final, psi, control[ALLOWED]),
+                    objective_error(g_off, g_step, kinds, psi, control[ALLOWED]),
                 )
             if accepted(control, h, e, refused):
                 break
@@ -205,10 +205,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
                 control[PROPOSED] = asked * (ASIDE**lost if lost % 2 == 1 else OVER ** (lost // 2))
             if too_small(control):
                 return (status if status != OK else STEP_TOO_SMALL), step
-        for o in range(psi.shape[0]):
-            if not final[o]:
-                psi[o] += g_step[o]
-        observe_state(fn, ctx, g, final, psi, g_last)
+        observe_state(fn, ctx, ts[step + 1], h, g, g_step, kinds, psi, g_last)
         if keep:
             store_stage(row, 0, q, v, a, lam, m)
         step += 1
@@ -220,7 +217,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
     """Status and number of steps done, from the state in the context, by an `Implicit` method (IDX-2, IDX-3)."""
     family, auxiliary, iterations_allowed = method.family, method.auxiliary, method.allowed
     ts, hs, stride, traj, iterations = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts
-    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
+    kinds, psi, g_last = objectives.kinds, objectives.psi, objectives.g_last
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, f, lam, M, K = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx), M_(ctx), K_(ctx)
     square, wide, J, T, F = square_(ctx), wide_(ctx), J_(ctx), T_(ctx), symmetric_factors(ctx)
@@ -293,7 +290,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
             vp[i] = v[i]
             ap[i] = a[i]
         complete(family, a, auxiliary)
-        observe_step(fn, ctx, h, g, final, psi, g_last)
+        observe_step(fn, ctx, ts[step + 1], h, g, kinds, psi, g_last)
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
             row = traj[(step + 1) // stride]
             store_stage(row, 0, q, v, a, lam, m)

@@ -16,7 +16,6 @@ from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
     objective_rows4,
-    quadrature,
     shift4,
 )
 from kinegrad.kernels.formulations.independent_rows import choose_rows
@@ -28,6 +27,7 @@ from kinegrad.kernels.formulations.newmark_family import (
     predict4,
     predict_transposed4,
 )
+from kinegrad.kernels.formulations.objectives import quadrature, stage_weights
 from kinegrad.kernels.formulations.runge_kutta import (
     collect4,
     combine4,
@@ -35,7 +35,6 @@ from kinegrad.kernels.formulations.runge_kutta import (
     load_stage,
     place,
     seed4,
-    stage_weights,
 )
 from kinegrad.kernels.jit import entry, inlined, kernel
 from kinegrad.kernels.linalg import axpy4, get4, put4
@@ -117,6 +116,20 @@ def solve_stage4(fn, ctx, m, eps, transposed):
 
 
 @kernel
+def stage_back4(fn, ctx, m, b, gh, eps, Q, V, A):
+    """Q, V, adjoints of q and v of a state, become those of what it was solved from; A is that of its accelerations, and r2
+    that of its multipliers.  U4, B4 are left as adjoints of its equations (IDX-5)."""
+    square, wide, r1, n = square_(ctx), wide_(ctx), r1_(ctx), Q.shape[0]
+    for j in range(n):
+        put4(r1, j, axpy4(b, get4(Q, j), axpy4(gh, get4(V, j), get4(A, j))))
+    solve_stage4(fn, ctx, m, eps, True)
+    minus_transposed4(square, R_q_(ctx), n, 1.0, U4_(ctx), Q)
+    minus_transposed4(square, C_(ctx), n, 1.0, U4_(ctx), V)
+    minus_transposed4(wide, E_q_(ctx), m, 1.0, B4_(ctx), Q)
+    minus_transposed4(wide, E_v_(ctx), m, 1.0, B4_(ctx), V)
+
+
+@kernel
 def no_covectors(ctx):
     """Nothing is pulled back but what `pull` puts there."""
     eta_v, eta_a, yp, yv, ya, ys = eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx), ys_(ctx)
@@ -152,7 +165,7 @@ def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
     """
     explicit, family = rule.explicit, rule.family
     RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
-    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    ts, hs, after, kinds, traj = segment.ts, segment.hs, segment.after, segment.kinds, segment.traj
     Q, V, A_, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
@@ -176,13 +189,13 @@ def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
         at_end = step == steps - 1 and after == 0.0
         for i in range((s + 1 if at_end else s) if explicit else 1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
-            if explicit:
-                stage_weights(i, h, rb, final, weights)
-            else:
-                quadrature(hs, step + 1, after, final, weights)
             status = linearised(fn, ctx, m, b, gh, opts)
             if status != OK:
                 return status, step
+            if explicit:
+                stage_weights(i, rb, step, segment, g, weights)
+            else:
+                quadrature(ts, hs, step + 1, after, kinds, g, weights)
             for e in range(Q.shape[0]):
                 if explicit:
                     part = RA[i] if i < s else rb
@@ -226,14 +239,13 @@ def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
     """
     explicit, family = rule.explicit, rule.family
     RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
-    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    ts, hs, after, kinds, traj = segment.ts, segment.hs, segment.after, segment.kinds, segment.traj
     Q, V, A_, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
-    square, wide, C, R_q, E_q, E_v = square_(ctx), wide_(ctx), C_(ctx), R_q_(ctx), E_q_(ctx), E_v_(ctx)
     g_q, g_v, g_a = g_q_(ctx), g_v_(ctx), g_a_(ctx)
     n, no, s, YQ, YV = q.shape[0], g.shape[0], rb.shape[0], rates[0], rates[1]
-    r1, U, B = r1_(ctx), U4_(ctx), B4_(ctx)
+    U, B = U4_(ctx), B4_(ctx)
     qo, vo, ao, weights = x4_(ctx), H4_(ctx), E4_(ctx), weights_(ctx)
     clear4(r2_(ctx))
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
@@ -251,13 +263,13 @@ def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
         at_end = step == steps - 1 and after == 0.0
         for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
-            if explicit:
-                stage_weights(i, h, rb, final, weights)
-            else:
-                quadrature(hs, step + 1, after, final, weights)
             status = linearised(fn, ctx, m, b, gh, opts)
             if status != OK:
                 return status, step
+            if explicit:
+                stage_weights(i, rb, step, segment, g, weights)
+            else:
+                quadrature(ts, hs, step + 1, after, kinds, g, weights)
             for e in range(Q.shape[0]):
                 # adjoints of q, v, a of this state or stage, from what follows it
                 clear4(qo)
@@ -273,13 +285,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
                     seed4(i, h, RA, rb, V[e], YV, e, n, ao)
                 used = min(4, no - 4 * e)
                 add_objectives4(4 * e, used, n, g_q, g_v, g_a, weights, qo, vo, ao)
-                for j in range(n):
-                    put4(r1, j, axpy4(b, get4(qo, j), axpy4(gh, get4(vo, j), get4(ao, j))))
-                solve_stage4(fn, ctx, m, opts[COMPLIANCE], True)
-                minus_transposed4(square, R_q, n, 1.0, U, qo)
-                minus_transposed4(square, C, n, 1.0, U, vo)
-                minus_transposed4(wide, E_q, m, 1.0, B, qo)
-                minus_transposed4(wide, E_v, m, 1.0, B, vo)
+                stage_back4(fn, ctx, m, b, gh, opts[COMPLIANCE], qo, vo, ao)
                 hand_back4(explicit, i, s, e, n, qo, YQ, Q[e])
                 hand_back4(explicit, i, s, e, n, vo, YV, V[e])
                 if not explicit:

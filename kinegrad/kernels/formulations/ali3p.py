@@ -12,9 +12,9 @@ where there is room, the auxiliary acceleration.
 """
 
 from kinegrad.kernels.constrained import FEW_ROUNDS, row_weights, soft_weights, solve_rows
-from kinegrad.kernels.formulations.blocks import observe_step
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import TIGHT, converged
+from kinegrad.kernels.formulations.objectives import observe_step
 from kinegrad.kernels.jit import entry, kernel, real
 from kinegrad.kernels.pattern import end_of
 from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, PRODUCTS, STATUS, TIME, WC, WK
@@ -260,7 +260,7 @@ def simulate(fn, ctx, m, method, steps, objectives, opts):
     """
     family, auxiliary, allowed = method.family, method.auxiliary, method.allowed
     ts, hs, stride, traj, iterations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
-    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
+    kinds, psi, g_last = objectives.kinds, objectives.psi, objectives.g_last
     par, g = par_(ctx), g_(ctx)
     tol, eps = opts[TOLERANCE], compliance(opts)
     flag_(ctx)[FREEDOMS] = 0
@@ -279,7 +279,7 @@ def simulate(fn, ctx, m, method, steps, objectives, opts):
             return status, step
         flags[step] = projected + (NEAR_SINGULAR if near else 0)
         complete(family, ap_(ctx), auxiliary)
-        observe_step(fn, ctx, h, g, final, psi, g_last)
+        observe_step(fn, ctx, ts[step + 1], h, g, kinds, psi, g_last)
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
             store(traj[(step + 1) // stride], ctx, auxiliary, m)
     return OK, hs.shape[0]

@@ -6,7 +6,6 @@ from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
     objective_rows4,
-    quadrature,
     shift4,
 )
 from kinegrad.kernels.formulations.newmark_family import (
@@ -16,6 +15,7 @@ from kinegrad.kernels.formulations.newmark_family import (
     predict4,
     predict_transposed4,
 )
+from kinegrad.kernels.formulations.objectives import quadrature
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, put4
 from kinegrad.kernels.pattern import end_of
@@ -25,8 +25,8 @@ from kinegrad.kernels.solvers.multiply import minus4, minus_transposed4, right4
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
-(par_, flag_, q_, v_, a_, vp_, ap_, dv_, da_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
-    *"par flag q v a vp ap dv da mu eta_v eta_a".split()
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
+    *"par flag g q v a vp ap dv da mu eta_v eta_a".split()
 )
 (lam_, sv_, sa_, yp_, yv_, ya_, ys_, level_, square_, wide_, alike_) = PRODUCTS.viewers(
     *"lam sv sa yp yv ya ys level square wide alike".split()
@@ -117,11 +117,11 @@ def direct(fn, ctx, m, rule, segment, opts, variation, grad):
     The variation holds the derivatives of q, vp, ap and of the auxiliary acceleration by the directions at row 0 and leaves
     with those at the end; grad (o, p) gains the objectives of rows 1 on.
     """
-    ts, hs, after, final, traj, flags = (
+    ts, hs, after, kinds, traj, flags = (
         segment.ts,
         segment.hs,
         segment.after,
-        segment.final,
+        segment.kinds,
         segment.traj,
         segment.flags,
     )
@@ -147,7 +147,7 @@ def direct(fn, ctx, m, rule, segment, opts, variation, grad):
         if status != OK:
             return status, step
         enough = enough_for(square, M)
-        quadrature(hs, step, after, final, weights)
+        quadrature(ts, hs, step, after, kinds, g_(ctx), weights)
         for e in range(Q.shape[0]):
             k = 4 * e
             qk, vk, ak = Q[e], V[e], Acc[e]
@@ -185,11 +185,11 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
     The variation holds the adjoints of q, vp, ap and of the auxiliary acceleration at the end of the segment and leaves with
     those at its beginning.  Rows 1 on of the segment are swept.
     """
-    ts, hs, after, final, traj, flags = (
+    ts, hs, after, kinds, traj, flags = (
         segment.ts,
         segment.hs,
         segment.after,
-        segment.final,
+        segment.kinds,
         segment.traj,
         segment.flags,
     )
@@ -216,7 +216,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
         if status != OK:
             return status, step
         enough = enough_for(square, M)
-        quadrature(hs, step, after, final, weights)
+        quadrature(ts, hs, step, after, kinds, g_(ctx), weights)
         for e in range(Q.shape[0]):
             qo, vo, ao = Q[e], V[e], Acc[e]
             used = min(4, no - 4 * e)

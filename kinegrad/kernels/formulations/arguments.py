@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinegrad.kernels.formulations.objectives import Kinds
 from kinegrad.kernels.formulations.runge_kutta import Tableau
 
 
@@ -27,9 +28,9 @@ class Steps(NamedTuple):
 
 
 class Objectives(NamedTuple):
-    """Which objectives are taken at the end, their values so far, and the integrands at the state."""
+    """What objectives are, their values so far, and the integrands at the state."""
 
-    final: np.ndarray
+    kinds: Kinds
     psi: np.ndarray
     g_last: np.ndarray
 
@@ -63,12 +64,14 @@ class Rule(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Steps that were done and are differentiated; `after` is the size of the step beyond them, 0 at the end of the run."""
+    """Steps that were done and are differentiated; `before` and `after` are the sizes of the steps next to them, 0 at the ends
+    of the run."""
 
     ts: np.ndarray
     hs: np.ndarray
+    before: float
     after: float
-    final: np.ndarray
+    kinds: Kinds
     traj: np.ndarray
     flags: np.ndarray
 

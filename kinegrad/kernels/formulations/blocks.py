@@ -3,9 +3,7 @@
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.lanes import lane, spread4
 from kinegrad.kernels.linalg import axpy4, get4, put4, times4
-from kinegrad.kernels.products import OBSERVE
 from kinegrad.kernels.solvers.multiply import columns4
-from kinegrad.kernels.table import call
 
 
 @kernel
@@ -41,38 +39,3 @@ def clear4(X):
     """X = 0."""
     for i in range(X.shape[0]):
         put4(X, i, spread4(0.0))
-
-
-@kernel
-def observe_state(fn, ctx, g, final, psi, g_last):
-    """g at the state, kept in g_last and, for final values, in psi."""
-    if psi.shape[0] > 0:
-        call(fn[OBSERVE], ctx)
-    for o in range(psi.shape[0]):
-        g_last[o] = g[o]
-        if final[o]:
-            psi[o] = g[o]
-
-
-@kernel
-def observe_step(fn, ctx, h, g, final, psi, g_last):
-    """psi gains the integrals over a step of size h that ends in the state, by the trapezoidal rule, or final values."""
-    if psi.shape[0] > 0:
-        call(fn[OBSERVE], ctx)
-    for o in range(psi.shape[0]):
-        if final[o]:
-            psi[o] = g[o]
-        else:
-            psi[o] += 0.5 * h * (g_last[o] + g[o])
-        g_last[o] = g[o]
-
-
-@kernel
-def quadrature(hs, step, after, final, weights):
-    """Weights, by the trapezoidal rule, of the state after `step` steps; `after`: the step beyond hs, 0 at the end."""
-    n = hs.shape[0]
-    for o in range(final.shape[0]):
-        if final[o]:
-            weights[o] = 1.0 if (step == n and after == 0.0) else 0.0
-        else:
-            weights[o] = 0.5 * ((hs[step - 1] if step > 0 else 0.0) + (hs[step] if step < n else after))

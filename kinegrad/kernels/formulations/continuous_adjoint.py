@@ -18,15 +18,15 @@ from kinegrad.kernels.formulations.acceleration_level_derivatives import (
     linearised,
     no_covectors,
     pull,
-    solve_stage4,
+    stage_back4,
 )
 from kinegrad.kernels.formulations.blocks import add_objectives4, clear4, shift4
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
+from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, Kinds, part_of_extreme
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, put4
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, PRODUCTS, STATUS, TIME, WC, WK
-from kinegrad.kernels.solvers.multiply import minus_transposed4
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
@@ -38,13 +38,13 @@ from kinegrad.kernels.table import call
 
 
 class Course(NamedTuple):
-    """States (k, n) at the times ts, between which is interpolated, and which objectives are taken at the end."""
+    """States (k, n) at the times ts, between which is interpolated, and what objectives are."""
 
     ts: np.ndarray
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
-    final: np.ndarray
+    kinds: Kinds
 
 
 class Points(NamedTuple):
@@ -78,21 +78,27 @@ def interpolate(ts, x, xd, k, t, out):
 
 
 @kernel
-def at_point(fn, ctx, m, course, points, i, b, gh, opts):
-    """Status; everything linearised at a point, with the factors of the matrix for b and gh (CAD-2, CAD-3)."""
-    par, flag, q, v, vp = par_(ctx), flag_(ctx), q_(ctx), v_(ctx), vp_(ctx)
-    k, t = points.place[i], points.t[i]
-    interpolate(course.ts, course.q, course.v, k, t, q)
-    interpolate(course.ts, course.v, course.a, k, t, v)
-    par[TIME] = t
+def solved(fn, ctx, m, opts):
+    """Status; accelerations and multipliers at the q, v and time of the context, whatever was there before."""
+    flag, v, vp = flag_(ctx), v_(ctx), vp_(ctx)
     if opts[RANK] < m:
-        for j in range(q.shape[0]):
+        for j in range(v.shape[0]):
             vp[j] = v[j]
         call(fn[EVALUATE], ctx)
         if flag[STATUS] != OK:
             return flag[STATUS]
         choose_rows(ctx, m, int(opts[RANK]))
-    status = accelerations(fn, ctx, m, opts)
+    return accelerations(fn, ctx, m, opts)
+
+
+@kernel
+def at_point(fn, ctx, m, course, points, i, b, gh, opts):
+    """Status; everything linearised at a point, with the factors of the matrix for b and gh (CAD-2, CAD-3)."""
+    k, t = points.place[i], points.t[i]
+    interpolate(course.ts, course.q, course.v, k, t, q_(ctx))
+    interpolate(course.ts, course.v, course.a, k, t, v_(ctx))
+    par_(ctx)[TIME] = t
+    status = solved(fn, ctx, m, opts)
     if status != OK:
         return status
     return linearised(fn, ctx, m, b, gh, opts)
@@ -101,21 +107,14 @@ def at_point(fn, ctx, m, course, points, i, b, gh, opts):
 @kernel
 def rates4(fn, ctx, m, e, b, gh, opts, P, W, room):
     """Rates backwards in time at the adjoints P, W of block e, or implicit ones where b and gh are not 0 (CAD-3)."""
-    square, wide, C, R_q, E_q, E_v = square_(ctx), wide_(ctx), C_(ctx), R_q_(ctx), E_q_(ctx), E_v_(ctx)
-    qo, vo, ao, r1, U, B = x4_(ctx), H4_(ctx), E4_(ctx), r1_(ctx), U4_(ctx), B4_(ctx)
+    qo, vo, ao = x4_(ctx), H4_(ctx), E4_(ctx)
     n, no = P.shape[0], g_(ctx).shape[0]
     clear4(qo)
     for j in range(n):
         put4(vo, j, get4(P, j))
         put4(ao, j, get4(W, j))
     add_objectives4(4 * e, min(4, no - 4 * e), n, g_q_(ctx), g_v_(ctx), g_a_(ctx), weights_(ctx), qo, vo, ao)
-    for j in range(n):
-        put4(r1, j, axpy4(b, get4(qo, j), axpy4(gh, get4(vo, j), get4(ao, j))))
-    solve_stage4(fn, ctx, m, opts[COMPLIANCE], True)
-    minus_transposed4(square, R_q, n, 1.0, U, qo)
-    minus_transposed4(square, C, n, 1.0, U, vo)
-    minus_transposed4(wide, E_q, m, 1.0, B, qo)
-    minus_transposed4(wide, E_v, m, 1.0, B, vo)
+    stage_back4(fn, ctx, m, b, gh, opts[COMPLIANCE], qo, vo, ao)
     shift4(n, gh, qo, vo)
     for j in range(n):
         put4(room.rates[0, e], j, get4(qo, j))
@@ -123,10 +122,13 @@ def rates4(fn, ctx, m, e, b, gh, opts, P, W, room):
 
 
 @kernel
-def count(weights, weight, final, ends):
-    """The weight of final values (`ends`), or of integrands, and 0 of the others."""
+def count(ctx, weight, kinds, ends):
+    """The weight of final values (`ends`), or of what is integrated, at the point in the context, and 0 of the others."""
+    weights, g = weights_(ctx), g_(ctx)
     for o in range(weights.shape[0]):
-        weights[o] = weight if final[o] == ends else 0.0
+        weights[o] = weight if (kinds.kind[o] == FINAL) == ends else 0.0
+        if kinds.kind[o] == EXTREME and not ends:
+            weights[o] = part_of_extreme(kinds, o, weight, g[o])
 
 
 @kernel
@@ -137,10 +139,10 @@ def note_pull(ctx, m, e, weight, room):
 
 
 @kernel
-def flush(fn, ctx, m, opts, weight, final, ends, room):
+def flush(fn, ctx, m, opts, weight, kinds, ends, room):
     """psi_s gains what was noted at this point, where integrands, or final values (`ends`), have a weight."""
     no, weights = g_(ctx).shape[0], weights_(ctx)
-    count(weights, weight, final, ends)
+    count(ctx, weight, kinds, ends)
     for e in range(room.U.shape[0]):
         pull(fn, ctx, m, opts, 4 * e, min(4, no - 4 * e), room.U[e], room.B[e], weights)
         clear4(room.U[e])
@@ -148,17 +150,17 @@ def flush(fn, ctx, m, opts, weight, final, ends, room):
 
 
 @kernel
-def begin(fn, ctx, m, opts, final, variation, room):
+def begin(fn, ctx, m, opts, kinds, variation, room):
     """The adjoints at the end from objectives that are taken there, whose accelerations follow from q and v (CAD-4)."""
     n = variation.q.shape[1]
-    count(weights_(ctx), 1.0, final, True)
+    count(ctx, 1.0, kinds, True)
     for e in range(variation.q.shape[0]):
         rates4(fn, ctx, m, e, 0.0, 0.0, opts, variation.q[e], variation.v[e], room)
         note_pull(ctx, m, e, 1.0, room)
         for j in range(n):
             put4(variation.q[e], j, get4(room.rates[0, e], j))
             put4(variation.v[e], j, get4(room.rates[1, e], j))
-    flush(fn, ctx, m, opts, 1.0, final, True, room)
+    flush(fn, ctx, m, opts, 1.0, kinds, True, room)
 
 
 @kernel
@@ -182,7 +184,7 @@ def adjoint(fn, ctx, m, explicit, course, points, at_end, below, opts, variation
     `at_end`: the last point is the end of the motion, where the adjoints are found first; `below`: the step that will follow
     before the first point, 0 if none does.  Trapezoidal rates of the last point come and go in `room`.
     """
-    final, weights, t = course.final, weights_(ctx), points.t
+    kinds, t = course.kinds, points.t
     P, W, sums, rates = variation.q, variation.v, room.sums, room.rates
     blocks, n, steps = P.shape[0], P.shape[1], (t.shape[0] - 1) // 2
     par, flag = par_(ctx), flag_(ctx)
@@ -199,35 +201,35 @@ def adjoint(fn, ctx, m, explicit, course, points, at_end, below, opts, variation
         if status != OK:
             return status, steps
     if at_end:
-        begin(fn, ctx, m, opts, final, variation, room)
-        count(weights, 1.0, final, False)
+        begin(fn, ctx, m, opts, kinds, variation, room)
+        count(ctx, 1.0, kinds, False)
         if not explicit:
             for e in range(blocks):
                 rates4(fn, ctx, m, e, 0.0, 0.0, opts, P[e], W[e], room)
                 note_pull(ctx, m, e, 0.5 * (t[2 * steps] - t[2 * steps - 2]), room)
-            flush(fn, ctx, m, opts, 0.5 * (t[2 * steps] - t[2 * steps - 2]), final, False, room)
+            flush(fn, ctx, m, opts, 0.5 * (t[2 * steps] - t[2 * steps - 2]), kinds, False, room)
     for step in range(steps - 1, -1, -1):
         h = t[2 * step + 2] - t[2 * step]
-        count(weights, 1.0, final, False)
+        count(ctx, 1.0, kinds, False)
         if explicit:
             for e in range(blocks):
                 clear4(sums[0, e])
                 clear4(sums[1, e])
             runge_kutta_stage(fn, ctx, m, opts, 0.0, h / 6.0, variation, room)
-            flush(fn, ctx, m, opts, h / 6.0, final, False, room)
+            flush(fn, ctx, m, opts, h / 6.0, kinds, False, room)
             status = at_point(fn, ctx, m, course, points, 2 * step + 1, 0.0, 0.0, opts)
             if status != OK:
                 return status, step
-            count(weights, 1.0, final, False)
+            count(ctx, 1.0, kinds, False)
             runge_kutta_stage(fn, ctx, m, opts, 0.5 * h, h / 3.0, variation, room)
             runge_kutta_stage(fn, ctx, m, opts, 0.5 * h, h / 3.0, variation, room)
-            flush(fn, ctx, m, opts, 2.0 * h / 3.0, final, False, room)
+            flush(fn, ctx, m, opts, 2.0 * h / 3.0, kinds, False, room)
             status = at_point(fn, ctx, m, course, points, 2 * step, 0.0, 0.0, opts)
             if status != OK:
                 return status, step
-            count(weights, 1.0, final, False)
+            count(ctx, 1.0, kinds, False)
             runge_kutta_stage(fn, ctx, m, opts, h, h / 6.0, variation, room)
-            flush(fn, ctx, m, opts, h / 6.0, final, False, room)
+            flush(fn, ctx, m, opts, h / 6.0, kinds, False, room)
             for e in range(blocks):
                 shift4(n, 1.0, sums[0, e], P[e])
                 shift4(n, 1.0, sums[1, e], W[e])
@@ -235,7 +237,7 @@ def adjoint(fn, ctx, m, explicit, course, points, at_end, below, opts, variation
             status = at_point(fn, ctx, m, course, points, 2 * step, 0.25 * h * h, 0.5 * h, opts)
             if status != OK:
                 return status, step
-            count(weights, 1.0, final, False)
+            count(ctx, 1.0, kinds, False)
             weight = 0.5 * h + 0.5 * (t[2 * step] - t[2 * step - 2] if step > 0 else below)
             for e in range(blocks):
                 shift4(n, 0.5 * h, rates[0, e], P[e])
@@ -244,5 +246,5 @@ def adjoint(fn, ctx, m, explicit, course, points, at_end, below, opts, variation
                 shift4(n, 0.5 * h, rates[0, e], P[e])
                 shift4(n, 0.5 * h, rates[1, e], W[e])
                 note_pull(ctx, m, e, weight, room)
-            flush(fn, ctx, m, opts, weight, final, False, room)
+            flush(fn, ctx, m, opts, weight, kinds, False, room)
     return OK, 0

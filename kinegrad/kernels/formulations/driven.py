@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import observe_step
+from kinegrad.kernels.formulations.objectives import observe_step
 from kinegrad.kernels.jit import entry, kernel, real
 from kinegrad.kernels.orthogonal import factor, last_pivot, solve, solve_transposed, weakest
 from kinegrad.kernels.products import (
@@ -359,7 +359,7 @@ def begin(fn, ctx, F, P, row):
 def drive(fn, ctx, F, P, more, steps, objectives):
     """Status and number of steps done: from the path through the instants ts[1:], as `simulate` of formulations."""
     ts, hs, stride, traj, iterations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
-    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
+    kinds, psi, g_last = objectives.kinds, objectives.psi, objectives.g_last
     n, m = F.A.shape
     flag_(ctx)[FREEDOMS] = 0
     par_(ctx)[WK] = 0.0
@@ -368,7 +368,7 @@ def drive(fn, ctx, F, P, more, steps, objectives):
         if status != OK:
             return status, step
         multipliers(ctx, F, factor(J_(ctx), F) if flags[step] & BRIDGED else n)
-        observe_step(fn, ctx, hs[step], g_(ctx), final, psi, g_last)
+        observe_step(fn, ctx, ts[step + 1], hs[step], g_(ctx), kinds, psi, g_last)
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
             store(ctx, m, traj[(step + 1) // stride])
     return OK, hs.shape[0]

@@ -13,7 +13,6 @@ import numpy as np
 from kinegrad.kernels.formulations.blocks import (
     clear4,
     objective_rows4,
-    quadrature,
     shift4,
 )
 from kinegrad.kernels.formulations.independent import (
@@ -34,13 +33,13 @@ from kinegrad.kernels.formulations.newmark_family import (
     predict4,
     predict_transposed4,
 )
+from kinegrad.kernels.formulations.objectives import quadrature, stage_weights
 from kinegrad.kernels.formulations.runge_kutta import (
     collect4,
     combine4,
     hand_back4,
     place,
     seed4,
-    stage_weights,
 )
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.lanes import spread4
@@ -264,7 +263,7 @@ def direct(fn, ctx, m, rule, segment, scratch, variation, grad):
     """
     explicit, family = rule.explicit, rule.family
     RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
-    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    ts, hs, after, kinds, traj = segment.ts, segment.hs, segment.after, segment.kinds, segment.traj
     Z, Zd, A, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
@@ -287,13 +286,13 @@ def direct(fn, ctx, m, rule, segment, scratch, variation, grad):
         flag[FREEDOMS] = 1 if is_measured(S) else 0
         for i in range((s + 1 if at_end or changes else s) if explicit else 1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
+            call(fn[LINEARISE], ctx)
             if explicit:
-                stage_weights(i, h, rb, final, weights)
+                stage_weights(i, rb, step, segment, g, weights)
                 if i == s and not at_end:  # a state at which nothing but the selection changes
                     weights[:] = 0.0
             else:
-                quadrature(hs, step + 1, after, final, weights)
-            call(fn[LINEARISE], ctx)
+                quadrature(ts, hs, step + 1, after, kinds, g, weights)
             status = implicit(ctx, m, S, L, b, gh)
             if status != OK:
                 return status, step
@@ -344,7 +343,7 @@ def adjoint(fn, ctx, m, rule, segment, scratch, variation):
     """
     explicit, family = rule.explicit, rule.family
     RA, rb, rc = rule.tableau.A, rule.tableau.b, rule.tableau.c
-    ts, hs, after, final, traj = segment.ts, segment.hs, segment.after, segment.final, segment.traj
+    ts, hs, after, kinds, traj = segment.ts, segment.hs, segment.after, segment.kinds, segment.traj
     Z, Zd, A, X = variation.q, variation.v, variation.a, variation.x
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
@@ -372,13 +371,13 @@ def adjoint(fn, ctx, m, rule, segment, scratch, variation):
         flag[FREEDOMS] = 1 if is_measured(S) else 0
         for i in range((s if at_end or changes else s - 1) if explicit else 0, -1, -1):
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
+            call(fn[LINEARISE], ctx)
             if explicit:
-                stage_weights(i, h, rb, final, weights)
+                stage_weights(i, rb, step, segment, g, weights)
                 if i == s and not at_end:  # a state at which nothing but the selection changes
                     weights[:] = 0.0
             else:
-                quadrature(hs, step + 1, after, final, weights)
-            call(fn[LINEARISE], ctx)
+                quadrature(ts, hs, step + 1, after, kinds, g, weights)
             status = implicit(ctx, m, S, L, b, gh)
             if status != OK:
                 return status, step

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinegrad.kernels.formulations.blocks import observe_state, observe_step
 from kinegrad.kernels.formulations.independent import Partition, quality, store_chosen
 from kinegrad.kernels.formulations.matrix_r import (
     CHANGES,
@@ -24,6 +23,7 @@ from kinegrad.kernels.formulations.matrix_r import (
 )
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import TIGHT, converged
+from kinegrad.kernels.formulations.objectives import observe_state, observe_step
 from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
     T_END,
@@ -156,7 +156,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts, own, step):
     """
     family, auxiliary, allowed = method.family, method.auxiliary, method.allowed
     ts, hs, stride, traj, iterations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
-    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
+    kinds, psi, g_last = objectives.kinds, objectives.psi, objectives.g_last
     S, T, scale, chosen, carried, before = (
         own.S,
         own.T,
@@ -181,7 +181,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts, own, step):
         complete(family, zdd, auxiliary)
         iterations[step] = count
         mark(carried, flags, step)
-        observe_step(fn, ctx, h, g, final, psi, g_last)
+        observe_step(fn, ctx, ts[step + 1], h, g, kinds, psi, g_last)
         step += 1
         if step % stride == 0 and traj.shape[0] > step // stride:
             row = traj[step // stride]
@@ -282,7 +282,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
     A, b, c, error = method.tableau.A, method.tableau.b, method.tableau.c, method.tableau.error
     control, rates, g_off = method.control, method.rates, method.g_off
     ts, hs, stride, traj, evaluations, flags = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts, steps.flags
-    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
+    kinds, psi, g_last = objectives.kinds, objectives.psi, objectives.g_last
     S, T, scale, chosen, carried, before = (
         own.S,
         own.T,
@@ -327,7 +327,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
                 break
             e = 1e300
             if status == OK:
-                e = objective_error(g_off, g_step, final, psi, control[ALLOWED])
+                e = objective_error(g_off, g_step, kinds, psi, control[ALLOWED])
                 if nd > 0:
                     e = max(e, scaled_error(h, error, KV, z, zs, nd, control[ALLOWED]))
                     e = max(e, scaled_error(h, error, KA, zd, zds, nd, control[ALLOWED]))
@@ -350,10 +350,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
         mark(carried, flags, step)
         for k in range(nd):
             z[k], zd[k], zdd[k] = zs[k], zds[k], KA[s, k]
-        for o in range(psi.shape[0]):
-            if not final[o]:
-                psi[o] += g_step[o]
-        observe_state(fn, ctx, g, final, psi, g_last)
+        observe_state(fn, ctx, ts[step + 1], h, g, g_step, kinds, psi, g_last)
         if keep:
             store_stage(row, 0, q, v, a, lam, m)
             store_chosen(row, at, chosen)

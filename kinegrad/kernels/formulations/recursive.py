@@ -8,10 +8,10 @@ Rows of a trajectory: q, v, a, lam of the state, then the auxiliary acceleration
 """
 
 from kinegrad.kernels.formulations.acceleration_level import RANK, RATES, TOLERANCE
-from kinegrad.kernels.formulations.blocks import observe_step
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import ROUNDING, TIGHT, settled
+from kinegrad.kernels.formulations.objectives import observe_step
 from kinegrad.kernels.formulations.runge_kutta import store_stage
 from kinegrad.kernels.jit import entry, real
 from kinegrad.kernels.products import EXTENT, FREEDOMS, PRODUCTS, STATUS, TIME
@@ -26,7 +26,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
     """Status and number of steps done, from the state in the context, by an `Implicit` method (REC-13)."""
     family, auxiliary, iterations_allowed = method.family, method.auxiliary, method.allowed
     ts, hs, stride, traj, iterations = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts
-    final, psi, g_last = objectives.final, objectives.psi, objectives.g_last
+    kinds, psi, g_last = objectives.kinds, objectives.psi, objectives.g_last
     par, flag, g, q, v, a, lam = par_(ctx), flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     n, tol, qt, vt, guess = q.shape[0], opts[TOLERANCE], qt_(ctx), vt_(ctx), y_(ctx)
     flag[FREEDOMS] = 0
@@ -60,7 +60,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
         if not done and tol > 0.0 and not (tol < TIGHT and last < 10.0 * ROUNDING * size):
             return NOT_CONVERGED, step
         complete(family, a, auxiliary)
-        observe_step(fn, ctx, h, g, final, psi, g_last)
+        observe_step(fn, ctx, ts[step + 1], h, g, kinds, psi, g_last)
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:
             row = traj[(step + 1) // stride]
             store_stage(row, 0, q, v, a, lam, m)

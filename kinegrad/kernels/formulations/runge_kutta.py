@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinegrad.kernels.formulations import objectives
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
 from kinegrad.kernels.products import OBSERVE, TIME
@@ -129,16 +130,6 @@ def stage_time(t0, t1, h, c):
 
 
 @kernel
-def stage_weights(i, h, b, final, weights):
-    """Weights of the objectives in stage i: h b_i for integrals; beyond the last stage 1 for final values (RKT-3)."""
-    for o in range(final.shape[0]):
-        if i < b.shape[0]:
-            weights[o] = 0.0 if final[o] else h * b[i]
-        else:
-            weights[o] = 1.0 if final[o] else 0.0
-
-
-@kernel
 def begin_objectives(h, b, error, g_last, g_step, g_off):
     """What stage 0, whose integrands are g_last, gives to the integrals over a step and to their errors."""
     for o in range(g_step.shape[0]):
@@ -160,11 +151,11 @@ def add_objectives(fn, ctx, i, h, b, error, g, g_step, g_off):
 
 
 @kernel
-def objective_error(g_off, g_step, final, psi, tolerance):
+def objective_error(g_off, g_step, kinds, psi, tolerance):
     """Largest error of an integral over the step as a part of tolerance (1 + |psi|)  (RKT-4)."""
     worst = 0.0
     for o in range(psi.shape[0]):
-        if not final[o]:
+        if kinds.kind[o] == objectives.INTEGRAL:
             part = abs(g_off[o].real) / (tolerance * (1.0 + max(abs(psi[o].real), abs((psi[o] + g_step[o]).real))))
             if not part < 1e300:
                 return 1e300

@@ -1,0 +1,146 @@
+"""Objectives in which forces of constraints occur: three functions in the place of those of a set (OBJ-3).
+
+At a state (q, v) accelerations and multipliers are solved for again, in a context beside (`inner`), and so such an objective
+is a function of q and v alone, whatever the formulation is:
+
+    [M Phi_qᵀ; Phi_q 0] [a; lam] = -[f; c],        g = g(q, v, a, lam)
+    [M Phi_qᵀ; Phi_q 0] [U; B] = [g_a; g_lam]
+    g_q - Uᵀ R_q - Bᵀ Phidd_q,   g_v - Uᵀ C - Bᵀ Phidd_v,   g_s - Uᵀ R_s - Bᵀ Phidd_s
+
+The derivatives in the last line take the places of g_q, g_v, g_s in the context, where g_a = 0: formulations know nothing of
+it.
+"""
+
+from kinegrad.kernels.formulations.acceleration_level_derivatives import linearised, stage_back4
+from kinegrad.kernels.formulations.blocks import add_objectives4, clear4
+from kinegrad.kernels.formulations.continuous_adjoint import solved
+from kinegrad.kernels.jit import JIT, cfunction, kernel
+from kinegrad.kernels.products import LINEARISE, OBJECTIVE, OBSERVE, PRODUCTS, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.status import OK
+from kinegrad.kernels.table import call
+
+par_, flag_, g_, q_, v_, vp_, mu_, ya_, s_, psi_s_, weights_ = PRODUCTS.viewers(
+    *"par flag g q v vp mu ya s psi_s weights".split()
+)
+g_q_, g_s_, g_v_, g_a_, g_lam_, R_s_, E_s_ = PRODUCTS.viewers(*"g_q g_s g_v g_a g_lam R_s E_s".split())
+x4_, H4_, E4_, r2_, U4_, B4_ = PRODUCTS.viewers(*"x4 H4 E4 r2 U4 B4".split())
+inner_, inner_fn_, inner_opts_, again_, by_motion_, by_rows_ = PRODUCTS.viewers(
+    *"inner inner_fn inner_opts again by_motion by_rows".split()
+)
+POINTER, ROWS = range(2)  # of `inner`
+UNKNOWN = float("nan")
+
+if JIT:
+
+    @kernel
+    def beside(ctx):
+        """The context in which a state is solved again."""
+        return inner_(ctx)[POINTER]
+
+else:
+
+    def beside(ctx):
+        """The context in which a state is solved again."""
+        return ctx.inner
+
+
+@kernel
+def solve_again(ctx, inner):
+    """Status; the inner context has accelerations and multipliers at the q and vp of the other."""
+    q, v, s, par = q_(inner), v_(inner), s_(inner), par_(inner)
+    for k in range(s.shape[0]):
+        s[k] = s_(ctx)[k]
+    for i in range(q.shape[0]):
+        q[i] = q_(ctx)[i]
+        v[i] = vp_(ctx)[i]
+    par[TIME] = par_(ctx)[TIME]
+    return solved(inner_fn_(ctx), inner, inner_(ctx)[ROWS], inner_opts_(ctx))
+
+
+@cfunction(what="objectives of constraint forces")
+def observe(ctx):
+    """g of all objectives; what cannot be solved for is no number."""
+    fn, inner, again, g = inner_fn_(ctx), beside(ctx), again_(ctx), g_(ctx)
+    call(fn[OBSERVE], ctx)
+    status = solve_again(ctx, inner)
+    call(fn[OBSERVE], inner)
+    for o in range(again.shape[0]):
+        if again[o]:
+            g[o] = g_(inner)[o] if status == OK else UNKNOWN
+
+
+@cfunction(what="objectives of constraint forces")
+def linearise(ctx):
+    """All products of a set, with the derivatives of objectives through accelerations and multipliers."""
+    fn, inner, again, m, opts = inner_fn_(ctx), beside(ctx), again_(ctx), inner_(ctx)[ROWS], inner_opts_(ctx)
+    Q, V, A, r2, U, B, weights = x4_(inner), H4_(inner), E4_(inner), r2_(inner), U4_(inner), B4_(inner), weights_(inner)
+    g, g_q, g_s, g_v, g_a, g_lam = g_(ctx), g_q_(ctx), g_s_(ctx), g_v_(ctx), g_a_(ctx), g_lam_(inner)
+    R_s, E_s, by_motion, by_rows, no, n = (
+        R_s_(inner),
+        E_s_(inner),
+        by_motion_(ctx),
+        by_rows_(ctx),
+        g.shape[0],
+        Q.shape[0],
+    )
+    call(fn[LINEARISE], ctx)
+    status = solve_again(ctx, inner)
+    for o in range(no):
+        for l in range(m):
+            g_lam[o, l] = 0.0
+    if status == OK:
+        status = linearised(fn, inner, m, 0.0, 0.0, opts)
+    for first in range(0, no, 4):
+        used = min(4, no - first)
+        for c in range(used):
+            weights[first + c] = 1.0
+        clear4(Q)
+        clear4(V)
+        clear4(A)
+        clear4(r2)
+        if status == OK:
+            add_objectives4(first, used, n, g_q_(inner), g_v_(inner), g_a_(inner), weights, Q, V, A)
+            for c in range(used):
+                for l in range(m):
+                    r2[l, c] = g_lam[first + c, l]
+            stage_back4(fn, inner, m, 0.0, 0.0, 0.0, Q, V, A)
+        for c in range(used):
+            o = first + c
+            if not again[o]:
+                continue
+            g[o] = g_(inner)[o] if status == OK else UNKNOWN
+            for i in range(n):
+                g_q[o, i], g_v[o, i], g_a[o, i], by_motion[o, i] = Q[i, c], V[i, c], 0.0, U[i, c]
+            for l in range(m):
+                by_rows[o, l] = B[l, c]
+            for p in range(g_s.shape[1]):
+                x = g_s_(inner)[o, p]
+                for i in range(n):
+                    x -= U[i, c] * R_s[i, p]
+                for l in range(m):
+                    x -= B[l, c] * E_s[l, p]
+                g_s[o, p] = x
+
+
+@cfunction(what="objectives of constraint forces")
+def pullback(ctx):
+    """psi_s of one objective, as that of a set, through accelerations and multipliers."""
+    fn, inner, par, o = inner_fn_(ctx), beside(ctx), par_(ctx), flag_(ctx)[OBJECTIVE]
+    mu, ya, weight = mu_(inner), ya_(inner), par[WEIGHT]
+    if again_(ctx).shape[0] == 0 or not again_(ctx)[o] or weight == 0.0:
+        call(fn[PULLBACK], ctx)
+        return
+    par[WEIGHT] = 0.0
+    call(fn[PULLBACK], ctx)
+    par[WEIGHT] = weight
+    for i in range(mu.shape[0]):
+        mu[i] = -weight * by_motion_(ctx)[o, i]
+    for l in range(inner_(ctx)[ROWS]):
+        ya[l] = -weight * by_rows_(ctx)[o, l]
+    flag_(inner)[OBJECTIVE] = o
+    par_(inner)[WEIGHT] = weight
+    call(fn[PULLBACK], inner)
+    gained, psi_s = psi_s_(inner), psi_s_(ctx)
+    for k in range(gained.shape[1]):
+        psi_s[o, k] += gained[o, k]
+        gained[o, k] = 0.0
