@@ -36,6 +36,7 @@ def beyond_steps(times: Sequence[float], t_end: float, step: float) -> list[floa
 
 def kinds_of(system: System, ends: Sequence[float] | None = None) -> Kinds:
     """What the objectives are; sums are taken at those `ends` of steps that are nearest to their times, nowhere without any."""
+    system.refuse_objectives()
     names = list(system.objectives)
     first, times = [0], []
     for name in names:

@@ -14,7 +14,7 @@ RUNS = {
     PULLBACK: (PULLBACK,),
 }
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
-UNIQUE = 1e-6  # of a unit multiplier: what may be added to one that is unique
+UNIQUE = 1e-7  # of an objective: what multipliers that add up to nothing may change of one that is unique
 
 
 def replaced(which: int):
@@ -59,19 +59,31 @@ def _rank(inner) -> dict:
     columns = np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
     size = np.linalg.norm(J * columns, axis=1)
     rows = 1.0 / np.where(size > 0.0, size, 1.0)
-    left, values, _ = np.linalg.svd(rows[:, None] * J * columns, full_matrices=False)
+    left, values, _ = np.linalg.svd(rows[:, None] * J * columns)
     rank = int((values > INDEPENDENT * values.max(initial=0.0)).sum())
     if rank < system.m:
-        _refuse_shared(system, left[:, :rank])
+        _refuse_shared(inner, rows[:, None] * left[:, rank:])
     return {"rank": float(rank), "row_scale": rows, "scale": columns}
 
 
-def _refuse_shared(system, span: np.ndarray) -> None:
-    """Raise where an objective takes a multiplier to which the other rows may add something."""
-    for number in system.multipliers:
-        if 1.0 - np.sum(span[number] ** 2) > UNIQUE:
-            name = system.row_names[number]
+def _refuse_shared(inner, free: np.ndarray) -> None:
+    """Raise where an objective changes with multipliers to which the columns of `free` may be added: it is not unique."""
+    system, rng = inner.system, np.random.default_rng(0)
+    again, lam = np.array(system.tables["again"], bool), rng.normal(size=system.m)
+    inner["ap"][:] = rng.normal(size=system.n)
+
+    def values(lam):
+        inner["lam"][: system.m] = lam
+        inner.call(OBSERVE)
+        return inner["g"].real[again].copy()
+
+    first = values(lam)
+    for column in free.T:
+        other = values(lam + column / np.abs(column).max())
+        changed = ~(np.abs(other - first) <= UNIQUE * (np.abs(other) + np.abs(first)))
+        if changed.any():
+            name = [name for name, used in zip(system.objectives, again, strict=True) if used][int(changed.argmax())]
             raise KinegradError(
-                f"An objective uses the force of {name!r}, which is not unique: constraints are redundant and share it in "
-                "many ways. Remove what holds the same twice, or use another force."
+                f"The objective {name!r} uses a force that is not unique: constraints are redundant and share it in many ways. "
+                "Remove what holds the same twice, or use another component."
             )

@@ -1,18 +1,75 @@
-"""Forces of constraints as formulas with multipliers, for objectives (OBJ-3)."""
+"""Forces of constraints as formulas with multipliers, for objectives (OBJ-3).
+
+A row Phi exerts -lam Phi_x on a marker x.  Multipliers of rows of a measure are forces along it; those of the rows between two
+bodies add up to the reaction on the second one, at the first marker (OBJ-4).
+"""
 
 from __future__ import annotations
 
+from kinegrad.coordinates.joints.rows import cross
 from kinegrad.coordinates.laws import Formula
 from kinegrad.errors import ExpressionError
+from kinegrad.kernels.records import COINCIDENCE, DISTANCE
 from kinegrad.model.names import Reference
 
 
+class NotHere(ExpressionError):
+    """An expression that a set of coordinates cannot give, and others can."""
+
+
 def of_constraint(elements, formula: Formula, reference: Reference):
-    """The Scalar of the force of a driver or of a row of a measure, or of the power of a driver."""
-    model, name = elements.model, reference.element
+    """The Scalar, or the three, of a force of a constraint."""
+    name, part = reference.element, reference.part
+    if part.startswith("reaction."):
+        return _reaction(elements, formula, name)[part]
     if name not in elements.row_names:
-        raise ExpressionError(f"uses the force of {name!r}, which has no row of its own in these coordinates.")
+        raise NotHere(f"uses the force of {name!r}, which has no row of its own in these coordinates.")
     force = -elements.multiplier(formula, elements.row_names.index(name))
-    if reference.part == "power":
-        return force * formula.rate(elements.measure(formula, model.drivers[name].measure))
+    if part == "power":
+        return force * formula.rate(elements.measure(formula, elements.model.drivers[name].measure))
     return force
+
+
+def _reaction(elements, formula: Formula, name: str) -> dict[str, list]:
+    """Force and moment that the first body of a joint or constraint exerts on its second, at the first marker (OBJ-4)."""
+    element = elements.model.joints.get(name) or elements.model.constraints[name]
+    rows = elements.rows_of.get(name)
+    laws = {row["row"] for row in elements.tables["row_law"]}
+    if rows is None or name in elements.shared or laws & set(rows):
+        why = "is given by expressions" if rows is not None and laws & set(rows) else "has no rows of its own there"
+        raise NotHere(
+            f"uses the reaction of {name!r}, which {why}; objectives take those of joints that are rows between markers: all "
+            "but screws in reference-point coordinates, and in joint coordinates those that close a loop."
+        )
+    if not hasattr(element, "between"):
+        raise ExpressionError(f"uses the reaction of {name!r}, which is not between two markers.")
+    second = element.between[1].partition(".")[0]
+    at = elements.components(formula, elements.marker(element.between[0]))
+    every, zero = list(elements.markers), formula.graph.constant(0.0)
+    force, moment = [zero] * 3, [zero] * 3
+    for row in (row for row in elements.tables["row"] if row["row"] in rows):
+        lam = elements.multiplier(formula, row["row"])
+        for marker, covector in _covectors(elements, formula, row):
+            body, _, is_point = every[marker]
+            if body != second:
+                continue
+            F, x = [-(lam * y) for y in covector], elements.components(formula, marker)
+            arm = [a - b for a, b in zip(x, at, strict=True)] if is_point else x
+            moment = [a + b for a, b in zip(moment, cross(arm, F), strict=True)]
+            if is_point:
+                force = [a + b for a, b in zip(force, F, strict=True)]
+    return {"reaction.force": force, "reaction.moment": moment}
+
+
+def _covectors(elements, formula: Formula, row: dict) -> list[tuple[int, list]]:
+    """Markers of a row and its derivatives by them."""
+    one, zero = formula.graph.constant(1.0), formula.graph.constant(0.0)
+    if row["type"] == COINCIDENCE:
+        unit = [one if c == row["comp"] else zero for c in range(3)]
+        return [(row["i"], unit), (row["j"], [-y for y in unit])]
+    i, j, k = (elements.components(formula, row[key]) if row[key] >= 0 else [zero] * 3 for key in "ijk")
+    d = [a - b for a, b in zip(j, k, strict=True)]
+    y = [2.0 * x for x in d] if row["type"] == DISTANCE else i
+    found = [(row["j"], y), (row["k"], [-x for x in y])]
+    found += [] if row["type"] == DISTANCE else [(row["i"], d)]
+    return [(marker, covector) for marker, covector in found if marker >= 0]

@@ -6,10 +6,12 @@ This part of lowering is the same for every coordinate set; a set says which joi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
+from kinegrad.coordinates.constraint_forces import NotHere
 from kinegrad.coordinates.constraints import LOWERINGS as CONSTRAINTS
 from kinegrad.coordinates.coordinate_set import RADIAN, Coordinate, CoordinateSet
 from kinegrad.coordinates.forces import LOWERINGS as FORCES
@@ -62,6 +64,8 @@ class Elements:
         self._bound: list[tuple[int, str, Formula, object]] = []
         self._states: list[tuple[int, int]] = []
         self.again: list[bool] = []  # objectives with multipliers
+        self.not_here: dict[str, str] = {}  # objectives that these coordinates cannot give, and why
+        self.rows_of: dict[str, range] = {}  # by joint or constraint
         self.markers: dict[tuple, int] = {}
         self.marker_names: dict[str, int] = {}
         self.scalars: dict[tuple, int] = {}
@@ -233,7 +237,9 @@ class Elements:
     def close(self, name: str) -> None:
         """Write the rows that close a joint."""
         joint = self.model.joints[name]
+        first = len(self.row_names)
         JOINTS[joint.type].close(self, name, joint)
+        self.rows_of[name] = range(first, len(self.row_names))
 
     def measured(self, formula: Formula, name: str, part: str) -> Measured:
         """The Scalar of a coordinate of a joint, and whether it is an angle, known up to full turns."""
@@ -352,7 +358,9 @@ class Elements:
     def constraints(self) -> None:
         """Rows of constraints and drivers."""
         for name, constraint in self.model.constraints.items():
+            first = len(self.row_names)
             CONSTRAINTS[constraint.type](self, name, constraint)
+            self.rows_of[name] = range(first, len(self.row_names))
         for name, driver in self.model.drivers.items():
             self.guide(name, f"drivers.{name}.value", driver.measure, driver.value)
 
@@ -489,9 +497,13 @@ class Elements:
             formula = self.formula()
             try:
                 g = self.value(formula, f"objectives.{name}", objective.expression, f"objective {name!r}")
+            except NotHere as error:
+                self.not_here[name] = f"objective {name!r} {error}"
+                g = formula.graph.constant(math.nan)
             except ExpressionError as error:
                 where = f"objectives.{name}"
                 raise ModelError(Problem(f"objective {name!r} {error}", where)) from None
+            formula.forget_unused(g)
             self.add("objective", name, self.packed.add(formula, objective_tapes(formula, g), row=row))
             every = list(self.scalars)
             self.again.append(any(every[k][0] < 0 and every[k][1] < 0 for k in formula.scalars))
@@ -540,7 +552,7 @@ def lowered(
         "elements": {name: tuple(rows) for name, rows in e.tables.items()},
         "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
         "tables": {slots.first: name for name, slots in e._tables.items()},
-        "known": {}, "again": tuple(e.again),
+        "known": {}, "again": tuple(e.again), "not_here": e.not_here,
     }  # fmt: skip
     system = System(
         model=e.model, set=coordinates, tables=tables,

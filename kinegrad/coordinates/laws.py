@@ -134,6 +134,11 @@ class Formula:
         """All inputs that the outputs, or the arguments of a law, depend on."""
         return set(self.graph.inputs_of(*outputs, *(self.called.x if self.called else ())))
 
+    def forget_unused(self, *outputs: Scalar) -> None:
+        """Keep those scalars alone that the outputs depend on."""
+        used = self.moved_by(*outputs)
+        self.scalars = {k: u for k, u in self.scalars.items() if used.intersection(u)}
+
     def rate(self, x: Scalar) -> Scalar:
         """The total derivative of x by time."""
         inputs = self.graph.inputs_of(x, *(self.called.x if self.called else ()))

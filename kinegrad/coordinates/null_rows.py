@@ -74,11 +74,14 @@ def without_null_rows(system: System) -> System:
             if new >= 0:
                 kept.append((row | {"row": new}, owner))
         elements[table], owners[table] = tuple(row for row, _ in kept), tuple(owner for _, owner in kept)
-    scalars = tuple((i, k) if i >= 0 or k >= 0 else (i, -1 - shift[-1 - k]) for i, k in system.tables["scalars"])
+    scalars = tuple(
+        (i, k) if i >= 0 or k >= 0 else (i, -1 - max(0, shift[-1 - k])) for i, k in system.tables["scalars"]
+    )
     for number in system.multipliers:
         if shift[number] < 0:
             raise KinegradError(
-                f"An objective uses the force of {system.row_names[number]!r}, which holds nothing that can move; leave it out."
+                f"An objective uses the force of {system.row_names[number]!r}, a row that holds nothing that can move, so that "
+                "its force is not known; use another component, or leave it out."
             )
     return _without_idle_markers(
         replace(

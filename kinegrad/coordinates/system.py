@@ -155,10 +155,17 @@ class System:
         """Whether objectives use forces of constraints, for which states are solved again."""
         return any(self.tables.get("again", ()))
 
+    def refuse_objectives(self) -> None:
+        """Raise where these coordinates cannot give an objective."""
+        for sentence in self.tables.get("not_here", {}).values():
+            raise KinegradError(sentence)
+
     @property
     def multipliers(self) -> list[int]:
         """Numbers of the rows whose multipliers objectives use."""
-        return [-1 - k for marker, k in self.tables["scalars"] if marker < 0 and k < 0]
+        packed, every = self.tables["packed"], self.tables["scalars"]
+        used = {k for law in self.tables["elements"]["objective"] for k in packed.ins[law["in0"] : law["in1"]]}
+        return [-1 - every[k][1] for k in sorted(used) if every[k][0] < 0 and every[k][1] < 0]
 
     @property
     def lengths(self) -> np.ndarray:

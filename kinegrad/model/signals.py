@@ -44,8 +44,8 @@ OF_SYSTEM = (
 )
 _REACTION = "on the second body, at the first marker, global"
 REACTION = (
-    Quantity("reaction.force", "N", f"Reaction force {_REACTION}.", True, 2, "result"),
-    Quantity("reaction.moment", "N m", f"Reaction moment {_REACTION}.", True, 2, "result"),
+    Quantity("reaction.force", "N", f"Reaction force {_REACTION}.", True, 2, "solved"),
+    Quantity("reaction.moment", "N m", f"Reaction moment {_REACTION}.", True, 2, "solved"),
 )
 
 

@@ -11,6 +11,7 @@ import kinegrad as kg
 from kinegrad.dynamics import schemes
 from kinegrad.dynamics.acceleration_level import AccelerationLevel
 from kinegrad.dynamics.runge_kutta import RungeKutta
+from kinegrad.kernels.formulations.objectives import INTEGRAL
 from kinegrad.kernels.products import BIAS, EVALUATE, OBSERVE, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.model.simulation import Stabilised
@@ -36,7 +37,8 @@ class LeastConstraint(AccelerationLevel):
         for k, h in enumerate(steps.hs):
             q, v = work["q"].copy(), work["v"].copy()
             rates = [(v, work["a"].copy())]
-            objectives.psi[~objectives.final] += (h * tableau.b[0] * objectives.g_last)[~objectives.final]
+            integral = objectives.kinds.kind == INTEGRAL
+            objectives.psi[integral] += (h * tableau.b[0] * objectives.g_last)[integral]
             for i in range(1, tableau.stages + 1):
                 part = tableau.A[i] if i < tableau.stages else tableau.b
                 work["q"][:] = q + h * sum(x * rate[0] for x, rate in zip(part, rates, strict=False))
@@ -56,9 +58,9 @@ class LeastConstraint(AccelerationLevel):
                 work.call(OBSERVE)
                 if i < tableau.stages:
                     self.keep(work, steps.traj[k + 1][i * self.size :])
-                    objectives.psi[~objectives.final] += (h * tableau.b[i] * work["g"])[~objectives.final]
+                    objectives.psi[integral] += (h * tableau.b[i] * work["g"])[integral]
             objectives.g_last[:] = work["g"]
-            objectives.psi[objectives.final] = work["g"][objectives.final]
+            objectives.psi[~integral] = work["g"][~integral]
             self.keep(work, steps.traj[k + 1])
         return OK, len(steps.hs)
 

@@ -19,6 +19,7 @@ from kinegrad.kernels.formulations.arguments import Objectives
 from kinegrad.kernels.products import BIAS, EVALUATE, OBSERVE, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.start import start
+from kinegrad.objectives import at_end
 
 EXAMPLES = sorted(path.parent.name for path in Path(__file__).parents[2].glob("examples/*/model.yaml"))
 # Too large for matrix-r, which finds the states; at rest or held against weights, where accelerations are small differences
@@ -112,7 +113,7 @@ def compiled(name, kind, formulation):
     )
     start(model, work)
     scheme.begin(work)
-    scheme.allow_changes(work, work.functions(*scheme.needs, OBSERVE), Objectives(none.astype(bool), none, none))
+    scheme.allow_changes(work, work.functions(*scheme.needs, OBSERVE), Objectives(at_end(0), none, none))
     for t, q, v in states(name, kind):
         at(work, t, q, v)  # rows are chosen by J at the state
         assert scheme.settle(work, t) == OK

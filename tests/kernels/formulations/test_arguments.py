@@ -4,19 +4,25 @@ import numpy as np
 import pytest
 
 from kinegrad.kernels.formulations.arguments import Explicit, Implicit, Objectives, Rule, Segment, Steps, Variation
+from kinegrad.kernels.formulations.objectives import FINAL
 from kinegrad.kernels.formulations.runge_kutta import RK4
 from kinegrad.kernels.jit import entry
+from kinegrad.objectives import at_end
 
 NUMBERS = np.arange(1.0, 4.0)
 ROWS, BLOCKS = NUMBERS[:, None] * NUMBERS, np.full((2, 3, 4), 0.5)
-COUNTS, MARKS = np.array([7, 8]), np.array([True, False])
+COUNTS, KINDS = np.array([7, 8]), at_end(2)
 
 
 @entry
 def of_steps(method, steps, objectives):
     steps.counts[1] = steps.stride
     objectives.psi[0] = method.tableau.b[1] + method.control[2]
-    return steps.ts[1] + steps.traj[2, 2] + steps.hs[0] + steps.flags[0], objectives.final[1], method.rates[1, 2, 3]
+    return (
+        steps.ts[1] + steps.traj[2, 2] + steps.hs[0] + steps.flags[0],
+        objectives.kinds.kind[1],
+        method.rates[1, 2, 3],
+    )
 
 
 @entry
@@ -36,8 +42,8 @@ def of_sweeps(rule, segment, variation):
 def test_steps():
     psi, counts = np.zeros(2), COUNTS.copy()
     method = Explicit(RK4, NUMBERS, np.full((2, 5, 4), 2.0), np.zeros(2))
-    steps, objectives = Steps(NUMBERS, NUMBERS[:2], 4, ROWS, counts, COUNTS), Objectives(MARKS, psi, np.zeros(2))
-    assert of_steps(method, steps, objectives) == (2.0 + 9.0 + 1.0 + 7, False, 2.0)
+    steps, objectives = Steps(NUMBERS, NUMBERS[:2], 4, ROWS, counts, COUNTS), Objectives(KINDS, psi, np.zeros(2))
+    assert of_steps(method, steps, objectives) == (2.0 + 9.0 + 1.0 + 7, FINAL, 2.0)
     assert counts[1] == 4 and psi[0] == pytest.approx(1 / 3 + 3.0, abs=1e-15)
     auxiliary = np.zeros(1)
     assert of_implicit_steps(Implicit(NUMBERS, auxiliary, 25)) == (2.0, 25)
@@ -47,7 +53,7 @@ def test_steps():
 @pytest.mark.parametrize("explicit", [False, True])
 def test_sweeps(explicit):
     """An array may stand at two places, as the accelerations of Newmark's method do."""
-    rule, segment = Rule(explicit, RK4, NUMBERS), Segment(NUMBERS, NUMBERS[:2], 0.25, MARKS, ROWS, COUNTS)
+    rule, segment = Rule(explicit, RK4, NUMBERS), Segment(NUMBERS, NUMBERS[:2], 0.0, 0.25, KINDS, ROWS, COUNTS)
     a = BLOCKS.copy()
     assert of_sweeps(rule, segment, Variation(BLOCKS, BLOCKS, a, a)) == (explicit, 0.5 + 1.0 + 0.25 + 2.0 + 0.5)
     assert a[0, 1, 2] == 9.0

@@ -8,9 +8,9 @@ from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
     objective_rows4,
-    quadrature,
     shift4,
 )
+from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, INTEGRAL, SUM, Kinds, quadrature
 from kinegrad.kernels.jit import entry
 
 N = 3
@@ -34,8 +34,8 @@ def objectives4(g_q, g_s, g_v, g_a, k, Q, V, A, weights, p, grad, first, used, Q
 
 
 @entry
-def weights_at(hs, step, after, final, weights):
-    quadrature(hs, step, after, final, weights)
+def weights_at(ts, hs, step, after, kinds, g, weights):
+    quadrature(ts, hs, step, after, kinds, g, weights)
     return 0
 
 
@@ -70,16 +70,26 @@ def test_objectives_and_their_transpose(rng, p):
 
 @pytest.mark.parametrize("after", [0.0, 0.3])
 def test_quadrature(after):
-    """Weights of the states are the derivative of the trapezoidal sum by their values; a last value counts at the end."""
-    hs, final = np.array([0.1, 0.25, 0.2]), np.array([False, True])
-    steps = np.append(hs, after)
-    g = np.array([0.3, -0.2, 0.7, 0.4, 0.9])
+    """Weights of the states are the derivatives of objectives by their values: trapezoidal sums, the last value, a sum at
+    times, and the mean in exponentials."""
+    hs = np.array([0.1, 0.25, 0.2])
+    steps, ts = np.append(hs, after), np.append(0.0, np.cumsum(hs))
+    g, K, taken = np.array([0.3, -0.2, 0.7, 0.4, 0.9]), 3.0, [ts[1], ts[3]]
 
     def integral(g):
         return np.sum(0.5 * steps * (g[1:] + g[:-1]))
 
-    expected = complex_step(integral, g)
+    def extreme(g):
+        return np.log(integral(np.exp(K * g))) / K
+
+    total = np.log(integral(np.exp(K * g)))
+    kinds = Kinds(
+        np.array([INTEGRAL, FINAL, SUM, EXTREME]), np.array([0.0, 0.0, 0.0, K]), np.array([0.0, 0.0, 0.0, total]),
+        np.array([0, 0, 0, 2, 2]), np.array(taken),
+    )  # fmt: skip
+    expected = complex_step(integral, g), complex_step(extreme, g)
     for step in range(len(hs) + 1):
-        weights = np.full(2, np.nan)
-        weights_at(hs, step, after, final, weights)
-        assert_close(weights, [expected[step], float(step == len(hs) and after == 0.0)], 1e-15)
+        weights = np.full(4, np.nan)
+        weights_at(ts, hs, step, after, kinds, np.full(4, g[step]), weights)
+        known = [expected[0][step], float(step == len(hs) and after == 0.0), ts[step] in taken, expected[1][step]]
+        assert_close(weights, known, 1e-15)

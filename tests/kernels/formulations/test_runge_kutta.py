@@ -5,6 +5,8 @@ import pytest
 from helpers import assert_close, complex_step
 from products_by_complex_step import uncompiled
 
+from kinegrad.kernels.formulations.arguments import Segment
+from kinegrad.kernels.formulations.objectives import Kinds, stage_weights
 from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
     GROW,
@@ -26,7 +28,6 @@ from kinegrad.kernels.formulations.runge_kutta import (
     scaled_error,
     seed4,
     stage_time,
-    stage_weights,
     step_to,
     store_stage,
     too_small,
@@ -81,6 +82,7 @@ def test_error_estimate():
 # --- a step of y' = L y, its derivative and its transpose ---
 
 N, STEP = 3, 0.2
+TIMES = np.array([0.5, 0.5 + STEP])
 
 
 def step(tableau, L, y):
@@ -155,12 +157,17 @@ def test_adjoints_beyond_the_stages(rng):
 @uncompiled
 def test_weights_of_stages(method):
     tableau, _ = method
-    final = np.array([False, True])
-    found = np.zeros((tableau.stages + 1, 2))
+    s, before = tableau.stages, 0.7 * STEP
+    kinds = Kinds(np.arange(4), np.array([0.0, 0.0, 0.0, 2.0]), np.full(4, 0.3), np.array([0, 0, 0, 2, 2]), TIMES)
+    segment, g = Segment(TIMES, np.array([STEP]), before, 0.0, kinds, np.zeros((2, 1)), np.zeros(1)), np.full(4, 0.1)
+    found = np.zeros((s + 1, 4))
     for i, weights in enumerate(found):
-        stage_weights(i, STEP, tableau.b, final, weights)
+        stage_weights(i, tableau.b, 0, segment, g, weights)
     assert_close(found[:, 0], np.append(STEP * tableau.b, 0.0), 0.0)
-    assert found[:, 1].tolist() == [0.0] * tableau.stages + [1.0]
+    assert found[:, 1].tolist() == [0.0] * s + [1.0]
+    assert found[:, 2].tolist() == [1.0] + [0.0] * (s - 1) + [1.0]
+    ends = 0.5 * np.exp(0.2 - 0.3) * np.array([before + STEP, STEP])
+    assert_close(found[:, 3], [ends[0], *[0.0] * (s - 1), ends[1]], 1e-15)
 
 
 @uncompiled
