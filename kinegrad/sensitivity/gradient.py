@@ -16,6 +16,7 @@ from kinegrad.jumps import arguments, parameters_of
 from kinegrad.memory import half_of_free, shown
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
+from kinegrad.sensitivity.end_time import end_terms
 from kinegrad.sensitivity.method import Method, Wanted
 from kinegrad.sensitivity.methods import method_of
 from kinegrad.sensitivity.result import Gradient
@@ -76,12 +77,16 @@ def gradient(
     every = times_that_follow(system, t_end=None, step=None, output_step=None)
     times = every if motion.follows is None else motion.follows
     names = system.parameters.independent if every_slot else labels
-    check_held(system, names, times, motion.formulation, motion.integrator)
+    held = {name: value for name, value in times.items() if name != "t_end"}
+    check_held(system, names, held, motion.formulation, motion.integrator)
     clock = time.thread_time()
     states = states_of(motion, tighten and method.exact, memory)
     s_rho = system.derivatives(labels)
     found = method.run(states, Wanted(system, labels, progress)).times(states.correction())
-    run = states.result()
+    run = replace(states.result(), follows=motion.follows)
+    more = end_terms(run, times, labels)
+    if more is not None:
+        found = found._replace(matrix=found.matrix + more)
     check_finite(system, labels, found.matrix, found.by_slot)
     no_meaning, slots = tell_meaningless(states, labels, s_rho)
     extra = motion.cpu_s if states.motion is motion else 0.0
@@ -186,9 +191,9 @@ def labels_of(system, wrt: Sequence[str] | None, none_is_fine: bool = False) -> 
 HARMLESS = ("type", "tolerance", "max_iterations")
 
 
-def check_held(system, labels: Sequence[str], times: dict, formulation, integrator) -> None:
-    """Refuses parameters on which times of the simulation, given by name, or options of a formulation or an integrator
-    depend: a run is differentiated with these held."""
+def check_held(system, labels: Sequence[str], times: dict, formulation=None, integrator=None) -> None:
+    """Refuses parameters on which times of the simulation, given by name, the sharpness of objectives, or options of a
+    formulation or an integrator depend: a run is differentiated with these held."""
     for argument in arguments(system):
         moved = [label for label in labels if label in parameters_of(system, argument)]
         if moved:
@@ -198,8 +203,10 @@ def check_held(system, labels: Sequence[str], times: dict, formulation, integrat
                 "number, or use smooth_step(x, w)."
             )
     held = {f"simulation.{name}": value for name, value in times.items()}
+    objectives = {name: system.model.objectives.get(name) for name in system.objectives}
+    held |= {f"objectives.{name}.sharpness": x.sharpness for name, x in objectives.items() if x is not None}
     for kind, element in (("formulation", formulation), ("integrator", integrator)):
-        names = [name for name in type(element).model_fields if name not in HARMLESS]
+        names = [name for name in getattr(type(element), "model_fields", ()) if name not in HARMLESS]
         held |= {f"simulation.{kind}.{name}": getattr(element, name) for name in names}
     for path, value in held.items():
         behind = system.parameters.behind(value)

@@ -203,9 +203,15 @@ def motion_with(motion: Motion, rho: np.ndarray, output_step: float | None) -> M
     """The same run with other values of the independent parameters."""
     system = motion.system.with_parameters(rho)
     return simulate(
-        system, motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step, output_step=output_step,
+        system, motion.formulation, motion.integrator, t_end=end_with(motion, rho), step=motion.step, output_step=output_step,
         solver=system.solver, s=slots_with(motion, rho), guess=motion.q[0], start=motion.start,
     )  # fmt: skip
+
+
+def end_with(motion: Motion, rho: np.ndarray) -> float:
+    """The end of the same run with other values of the independent parameters."""
+    end = (motion.follows or {}).get("t_end")
+    return motion.t_end if end is None else float(motion.system.parameters.evaluate(end, rho))
 
 
 def slots_with(found, rho: np.ndarray) -> np.ndarray:

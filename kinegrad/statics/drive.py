@@ -21,7 +21,7 @@ from kinegrad.memory import require
 from kinegrad.motion import Motion
 from kinegrad.objectives import asked_times, begun_with, kinds_of, values_of
 from kinegrad.quiet import without_warnings
-from kinegrad.simulate import Loop, given_time, steps_of
+from kinegrad.simulate import Loop, given_time, steps_of, times_that_follow
 from kinegrad.statics.drivers import check_drivers, refuse_too_many
 from kinegrad.statics.lock_up import passed, reason
 
@@ -67,6 +67,7 @@ def drive(
     """
     refuse_states(system, "a motion by drivers")
     refuse_velocity_rows(system, "A motion by drivers", "simulate the model")
+    follows = times_that_follow(system, t_end=t_end, step=step, output_step=output_step)
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
     if output_step is not None or system.model.simulation.output_step is not None:
         output_step = given_time(system, "output_step", output_step)
@@ -96,7 +97,7 @@ def drive(
         system=system, formulation=None, integrator=None, scheme=DrivenStates(system), t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
         objectives=values, s=work["s"].copy(), step=step, t_end=t_end,
-        work=done,
+        work=done, follows=follows,
     )  # fmt: skip
     motion.extra |= {"steps": len(run.hs), "first_iterations": driven.first, "singular": passed(driven)}
     if interrupts.came:

@@ -15,10 +15,11 @@ from kinegrad.objectives import kinds_of, weighed, weights_at
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.direct import Direct
 from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
-from kinegrad.sensitivity.gradient import check_finite, labels_of
+from kinegrad.sensitivity.end_time import end_terms
+from kinegrad.sensitivity.gradient import check_finite, check_held, labels_of
 from kinegrad.sensitivity.method import Method
 from kinegrad.sensitivity.methods import method_of
-from kinegrad.sensitivity.result import Gradient, slots_with
+from kinegrad.sensitivity.result import Gradient, end_with, slots_with
 from kinegrad.statics.assembly import Assembly, assemble
 from kinegrad.statics.drive import drive
 from kinegrad.statics.instants import Instants, put_state
@@ -34,7 +35,7 @@ class DrivenGradient(Gradient):
         """The objectives of the motion that the drivers prescribe with other values of the independent parameters."""
         motion = self.motion
         again = drive(
-            motion.system.with_parameters(rho), t_end=motion.t_end, step=motion.step,
+            motion.system.with_parameters(rho), t_end=end_with(motion, rho), step=motion.step,
             output_step=len(motion.hs) * motion.step, s=slots_with(motion, rho),
         )  # fmt: skip
         return np.array(list(again.objectives.values()), float)
@@ -78,6 +79,8 @@ def driven_gradient(
             DerivativeWarning,
             stacklevel=5,
         )
+    times = motion.follows or {}
+    check_held(system, labels, {key: value for key, value in times.items() if key != "t_end"})
     s_rho = system.derivatives(labels)
     ds = system.directions(labels) if name == "direct" else None
     at = Instants(motion, ds, None if every_slot else s_rho.moved())
@@ -95,6 +98,8 @@ def driven_gradient(
     by_slot = at.work["psi_s"].copy() if name == "adjoint" else None
     if by_slot is not None:
         matrix = s_rho.pull(by_slot)
+    more = end_terms(motion, times, labels)
+    matrix = matrix if more is None else matrix + more
     check_finite(system, labels, matrix, None)
     return DrivenGradient(
         method=name, values=dict(motion.objectives), wrt=labels, matrix=matrix, motion=motion,
