@@ -153,7 +153,7 @@ class System:
     @property
     def solves_again(self) -> bool:
         """Whether objectives use forces of constraints, for which states are solved again."""
-        return any(self.tables.get("again", ()))
+        return bool(self.objectives) and any(self.tables.get("again", ()))
 
     def refuse_objectives(self) -> None:
         """Raise where these coordinates cannot give an objective."""
