@@ -85,7 +85,8 @@ def _history(name, value, gradient, values, figure, place) -> None:
     for k in sorted(largest):
         axes.plot(t, values[:, k], lw=1, label=f"by {labels[k]}" + (" (is 0)" if at[k] == 0.0 else ""))
     shown = f" ({len(largest)} largest of {len(labels)})" if len(labels) > len(largest) else ""
-    axes.set(title=f"Gradient of {name} up to each time{shown}", xlabel="time [s]")
+    which = "by changes from each time on" if gradient.method == "discrete-adjoint" else "up to each time"
+    axes.set(title=f"Gradient of {name} {which}{shown}", xlabel="time [s]")
     unit = "% per %" if value else "per unit of the logarithm"
     axes.set_ylabel(f"relative sensitivity [{unit}]", parse_math=False)
     finish(axes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,14 +30,19 @@ class DiscreteAdjoint(Method):
     ----------
     every_slot : bool
         Also give the derivatives by every number of the model (`Gradient.by_number`).
+    history : bool
+        Also keep what parameters that change at a time, and not before, do to the objectives (`Gradient.history`).
     """
 
     name = "discrete-adjoint"
     every_slot: bool = False
+    history: bool = False
 
     def run(self, states: AllStates, wanted: Wanted) -> Derivatives:
-        by_slot = adjoint(states, self._slots(wanted), wanted.progress)
-        return Derivatives(wanted.s_rho.pull(by_slot), by_slot if self.every_slot else None)
+        course: list | None = [] if self.history else None
+        by_slot = adjoint(states, self._slots(wanted), wanted.progress, course, wanted.s_rho.pull)
+        course = None if course is None else course[::-1]
+        return Derivatives(wanted.s_rho.pull(by_slot), by_slot if self.every_slot else None, course)
 
     def load(self, motion: Motion, wanted: Wanted) -> None:
         states = AllStates(motion)
@@ -72,11 +78,18 @@ class Sweep:
         begin.adjoint(*state, start_weights(self.motion, self.kinds, self.work["g"]))
 
 
-def adjoint(states: AllStates, wanted: np.ndarray | None, progress) -> np.ndarray:
-    """(o, slots) derivatives by the wanted slots, or by all (ALI-4, MR-4)."""
+def adjoint(
+    states: AllStates, wanted: np.ndarray | None, progress, course: list | None = None, pull: Callable | None = None
+) -> np.ndarray:
+    """(o, slots) derivatives by the wanted slots, or by all (ALI-4, MR-4); `course` gains what `pull` makes of those on the
+    way, which are derivatives by slots that change there and keep the state."""
     sweep, steps = Sweep(states.motion, wanted, states.kinds), states.steps
-    for piece in states.backwards(size_of_pieces(steps, progress)):
+    if course is not None:
+        course.append((states.motion.ts[steps], 0.0 * pull(sweep.work["psi_s"])))
+    for piece in states.backwards(size_of_pieces(steps, progress, course)):
         sweep.back(piece)
+        if course is not None:
+            course.append((states.motion.ts[piece.first], pull(sweep.work["psi_s"])))
         if progress:
             progress(1.0 - piece.first / steps)
     sweep.at_start()

@@ -47,8 +47,8 @@ def gradient(
 
     The method is an object, such as ``kg.Direct()`` or ``kg.DiscreteAdjoint(every_slot=True)``, or its name: "direct",
     "discrete-adjoint" or, for the same, "adjoint".  `every_slot` and `history` are the options of these objects, for names:
-    the derivatives by every number of the model (`Gradient.by_number`), and how the gradient of integrals grows in time
-    (`Gradient.history`).
+    the derivatives by every number of the model (`Gradient.by_number`), and the gradient of integrals up to each time, or by
+    the adjoint that by changes from each time to the end (`Gradient.history`).
 
     A motion by drivers (`kinegrad.drive`) is differentiated at each instant, by "direct" or "adjoint".
 

@@ -51,7 +51,8 @@ class Gradient:
     runs : float
         How often the simulation was done again for it.
     history : (k, objectives, parameters) array or None
-        With `history`: the gradient of the integrals up to these times; NaN for objectives taken at the end.
+        With `history`: by direct differentiation the gradient of the integrals and sums up to these times, NaN for other
+        objectives; by the discrete adjoint that of the objectives by parameters that change at these times, and not before.
     """
 
     method: str

@@ -42,8 +42,8 @@ def test_options_of_objects_are_those_given_beside_names(motion):
 
 
 def test_refused_by_name(motion):
-    with pytest.raises(kg.KinegradError, match="history=True does not go with 'discrete-adjoint'; use method='direct'"):
-        kg.gradient(motion, method="adjoint", history=True)
+    with pytest.raises(kg.KinegradError, match="history=True does not go with 'continuous-adjoint'"):
+        kg.gradient(motion, method="continuous-adjoint", history=True)
     with pytest.raises(
         kg.KinegradError, match="every_slot=True does not go with 'direct'; use method='discrete-adjoint'"
     ):

@@ -151,3 +151,23 @@ simulation: {t_end: 0.02, step: 0.01}
         else:
             with pytest.raises(KinegradError, match="'bearing' uses a force that is not unique"):
                 kg.simulate(shared, "index1", "rk4")
+
+
+def test_history_of_an_adjoint_is_by_changes_from_each_time_on():
+    """Against a run that is stopped, continued with another stiffness, and compared at the end."""
+    objectives = "objectives:\n  effort: {integral: motor.force**2}\n  last: {final: rod.B.y}\n"
+    objectives += "  top: {maximum: rod.B.y, sharpness: 9}\n"
+    made, size, when = system(objectives=objectives), 1e-3, 8
+    motion = kg.simulate(made, "index1", "rk4", t_end=0.1, step=5e-3)
+    found = kg.gradient(motion, wrt=["k", "gy"], method="adjoint", history=True)
+    assert np.array_equal(found.history_t, motion.t) and not found.history[-1].any()
+    assert_close(found.history[0], found.matrix, 1e-12)  # neither changes the start
+    ends = []
+    for change in (size, -size):
+        stepper = kg.Stepper(made, "index1", "rk4", step=5e-3)
+        stepper.advance(when).set(k=40.0 + change)
+        ends.append(np.array(list(stepper.advance(20 - when).objectives.values())))
+    assert_close(found.history[when, :, 0], (ends[0] - ends[1]) / (2.0 * size), 1e-7)
+    middle = np.abs(found.history[when, :, 0]) / np.abs(found.matrix[:, 0])
+    assert (middle > 0.01).all() and (middle < 0.99).all()
+    kg.gradient(motion, wrt=["k"], method=kg.DiscreteAdjoint(history=True)).plot()
