@@ -38,4 +38,6 @@ def gradient_html(gradient) -> str:
         rows.append(f"<tr><td>and {len(gradient.wrt) - MOST_ROWS} more</td></tr>")
     note = f"{gradient.method}, {gradient.cpu_s:.2g} s of processor time"
     body = f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table><div>{escape(note)}</div>"
+    if gradient.certificate is not None:
+        body += gradient.certificate._repr_html_()
     return frame(gradient.motion.system.model.title or "Gradient", body)

@@ -18,16 +18,20 @@ def plot_gradient(gradient, path: str | Path | None = None):
     """A matplotlib figure with a row for each objective: relative sensitivities as bars, and the gradient by time.
 
     A bar is ``(rho/|psi|) dpsi/drho``: the change of the objective in percent when the parameter grows by one percent.
-    The course in time is there when the gradient was made with ``history=True``.
+    The course in time is there when the gradient was made with ``history=True``; with derivatives by every number of the model
+    their sums by body and element stand in its place.
     """
     labels, values, matrix = _what_is_shown(gradient)
     names = list(gradient.values)[:MOST_OBJECTIVES]
+    elements = None if gradient.by_slot is None else gradient.by_element()
     panels = []
     for i, name in enumerate(names):
         panels.append(partial(_bars, name, gradient.values[name], labels, values, matrix[i]))
-        if gradient.history is not None:
+        if elements is not None:
+            panels.append(partial(_elements, name, {key: row[name] for key, row in elements.items()}))
+        elif gradient.history is not None:
             panels.append(partial(_history, name, gradient.values[name], gradient, gradient.history[:, i]))
-    columns = 1 if gradient.history is None else 2
+    columns = 1 if gradient.history is None and elements is None else 2
     title = f"{gradient.motion.system.model.title or 'Model'}: gradient, {gradient.method}"
     if len(gradient.values) > len(names):
         title += f" ({len(names)} of {len(gradient.values)} objectives)"
@@ -69,6 +73,23 @@ def _bars(name, value, labels, at, derivatives, figure, place) -> None:
     unit = "% per %" if value else "per unit of the logarithm"
     axes.set(title=f"{name} = {value:.6g}{shown}", xlabel=f"relative sensitivity [{unit}]")
     finish(axes, legend=False)
+
+
+def _elements(name, sums, figure, place) -> None:
+    """Sums of magnitudes of relative sensitivities by body and element, largest first."""
+    axes = figure.add_subplot(*place)
+    kept = sorted(sums, key=lambda key: -sums[key])[:MOST_BARS]
+    rows = np.arange(len(kept))
+    axes.barh(rows, [sums[key] for key in kept], color="C2", height=0.7)
+    axes.set_yticks(rows, kept, parse_math=False)
+    axes.set_ylim(len(kept) - 0.4, -0.6)
+    for row, key in zip(rows, kept, strict=True):
+        axes.annotate(
+            f"{sums[key]:.3g}", (sums[key], row), (4, 0), textcoords="offset points", va="center", fontsize="small"
+        )
+    axes.margins(x=0.18)
+    shown = f", {len(kept)} largest of {len(sums)}" if len(sums) > len(kept) else ""
+    axes.set(title=f"{name} by body and element{shown}", xlabel="sum of relative sensitivities")
 
 
 def _history(name, value, gradient, values, figure, place) -> None:

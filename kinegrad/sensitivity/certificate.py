@@ -294,7 +294,7 @@ def drift_of_rows(gradient: Gradient) -> tuple[float, float]:
     """The largest |Phi_q q' + Phi_s| along the motion, of the largest sum of its terms, and its time (CER-3)."""
     motion, system = gradient.motion, gradient.motion.system
     states, ds, m = AllStates(motion), system.directions(gradient.wrt), system.m
-    sweep = Sweep(motion, ds)
+    sweep = Sweep(motion, ds, states.kinds)
     work = system.workspace(ds=ds, s=motion.s)
     worst, when = 0.0, 0.0
     for name in ("dv", "da", "sv", "sa"):

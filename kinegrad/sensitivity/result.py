@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ from kinegrad.motion import Motion
 from kinegrad.simulate import simulate
 
 if TYPE_CHECKING:
+    from kinegrad.sensitivity.certificate import Certificate
     from kinegrad.sensitivity.differences import GradientCheck
     from kinegrad.sensitivity.histories import StateSensitivities
 
@@ -43,6 +45,8 @@ class Gradient:
         Processor time of everything, the simulation included.
     simulation_cpu_s : float
         Processor time of the plain simulation the motion came from.
+    certificate : Certificate or None
+        What `certified` found of it.
     history_t : (k,) array or None
         With `history`: times.
     no_meaning : dict parameter -> time
@@ -63,6 +67,7 @@ class Gradient:
     cpu_s: float
     simulation_cpu_s: float
     by_slot: np.ndarray | None = None
+    certificate: Certificate | None = field(default=None, compare=False)
     history_t: np.ndarray | None = None
     history: np.ndarray | None = None
     no_meaning: dict = field(default_factory=dict)
@@ -136,6 +141,27 @@ class Gradient:
                 "the two at smaller steps."
             )
         return check(self, progress)
+
+    def certified(self, **options: bool) -> Gradient:
+        """The same gradient with its certificate; options are those of `kinegrad.check_gradient`."""
+        from kinegrad.sensitivity.certificate import check_gradient
+
+        return replace(self, certificate=check_gradient(self, **options))
+
+    def to_dict(self) -> dict:
+        """Values, derivatives by parameters and, where there is one, the certificate: for JSON."""
+        data = {
+            "method": self.method,
+            "objectives": {name: float(value) for name, value in self.values.items()},
+            "gradient": self.as_dict(),
+        }
+        return data if self.certificate is None else data | {"certificate": self.certificate.as_dict()}
+
+    def save(self, path: str | Path) -> Path:
+        """Write what `to_dict` gives to a JSON file; the path."""
+        path = Path(path)
+        path.write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
+        return path
 
     def objectives_with(self, rho: np.ndarray) -> np.ndarray:
         """The objectives of the same run with other values of the independent parameters."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -67,10 +68,10 @@ def driven_gradient(
     """
     system, clock = motion.system, time.thread_time()
     name, labels, every_slot = _chosen(system, "a motion by drivers", wrt, method, every_slot)
-    if motion.stride > 1:
-        raise KinegradError(
-            "The motion by drivers was kept with an output_step, and its objectives are sums over all instants; drive it "
-            "without one."
+    if motion.stride > 1:  # objectives are sums over all instants, so they are found again
+        motion = replace(
+            drive(system, t_end=motion.t_end, step=motion.step, output_step=motion.step, s=motion.s),
+            follows=motion.follows,
         )
     for place in motion.extra["singular"][:1]:
         warnings.warn(
