@@ -119,10 +119,12 @@ def gradient(
     system = job.system
     names = _names(wrt) or list(description.design)
     labels = system.parameters.independent if all_ else labels_of(system, names)
-    check_held(system, labels, job.times_that_follow(), job.arguments["formulation"], job.arguments["integrator"])
+    follows = job.times_that_follow()
+    check_held(system, labels, follows, job.arguments["formulation"], job.arguments["integrator"])
     if not all_:
+        of_end = system.parameters.behind(follows.get("t_end"))
         for label, moving in zip(labels, system.derivatives(labels).moving(), strict=True):
-            if not moving:
+            if not moving and label not in of_end:
                 warn(f"nothing in the model depends on the parameter {label!r}; its derivatives are zero.")
 
     with Progress("Simulation") as progress:

@@ -77,8 +77,7 @@ def gradient(
     every = times_that_follow(system, t_end=None, step=None, output_step=None)
     times = every if motion.follows is None else motion.follows
     names = system.parameters.independent if every_slot else labels
-    held = {name: value for name, value in times.items() if name != "t_end"}
-    check_held(system, names, held, motion.formulation, motion.integrator)
+    check_held(system, names, times, motion.formulation, motion.integrator)
     clock = time.thread_time()
     states = states_of(motion, tighten and method.exact, memory)
     s_rho = system.derivatives(labels)
@@ -193,7 +192,7 @@ HARMLESS = ("type", "tolerance", "max_iterations")
 
 def check_held(system, labels: Sequence[str], times: dict, formulation=None, integrator=None) -> None:
     """Refuses parameters on which times of the simulation, given by name, the sharpness of objectives, or options of a
-    formulation or an integrator depend: a run is differentiated with these held."""
+    formulation or an integrator depend: a run is differentiated with these held, but for its end (OBJ-5)."""
     for argument in arguments(system):
         moved = [label for label in labels if label in parameters_of(system, argument)]
         if moved:
@@ -202,7 +201,7 @@ def check_held(system, labels: Sequence[str], times: dict, formulation=None, int
                 f"differentiated with its times held, so the derivative by {moved[0]!r} is not available; write it as a "
                 "number, or use smooth_step(x, w)."
             )
-    held = {f"simulation.{name}": value for name, value in times.items()}
+    held = {f"simulation.{name}": value for name, value in times.items() if name != "t_end"}
     objectives = {name: system.model.objectives.get(name) for name in system.objectives}
     held |= {f"objectives.{name}.sharpness": x.sharpness for name, x in objectives.items() if x is not None}
     for kind, element in (("formulation", formulation), ("integrator", integrator)):

@@ -81,7 +81,7 @@ def driven_gradient(
             stacklevel=5,
         )
     times = motion.follows or {}
-    check_held(system, labels, {key: value for key, value in times.items() if key != "t_end"})
+    check_held(system, labels, times)
     s_rho = system.derivatives(labels)
     ds = system.directions(labels) if name == "direct" else None
     at = Instants(motion, ds, None if every_slot else s_rho.moved())

@@ -215,9 +215,7 @@ def test_a_parameter_that_times_or_options_follow_is_refused(command, report, tm
     path = tmp_path / "timed.yaml"
     path.write_text(TIMED)
     for arguments, sentence in {
-        (): "simulation.t_end is 'twice/2' and follows the parameter 'T'",
-        ("--check",): "simulation.t_end is 'twice/2' and follows the parameter 'T'",
-        ("--all",): "simulation.t_end is 'twice/2' and follows the parameter 'T'",
+        ("--all",): "simulation.step is 'h' and follows the parameter 'h'",
         ("--wrt", "m,h"): "simulation.step is 'h' and follows the parameter 'h'",
         ("--wrt", "h", "--step", 0.01): "simulation.output_step is '2*h' and follows the parameter 'h'",
         ("--wrt", "w"): "simulation.formulation.frequency is '2*w' and follows the parameter 'w'",
@@ -228,23 +226,28 @@ def test_a_parameter_that_times_or_options_follow_is_refused(command, report, tm
     held = ("--t-end", 0.5, "--wrt", "T,m", "--check")
     assert max(report("gradient", path, *held)["check"]["o"].values()) < 1e-7
     report("gradient", path, "--wrt", "m", "--check")
+    # and the end of the run moves the objectives: to the error of the steps, since the last of them changes too
+    given = ("--step", 1e-3, "--output-step", 1e-3)
+    by_end = report("gradient", path, "--wrt", "T", *given)["gradient"]["o"]["T"]
+    more, less = (report("run", path, "--set", f"T={T}", *given)["objectives"]["o"] for T in (0.5001, 0.4999))
+    assert abs(by_end - (more - less) / 2e-4) < 1e-5 * abs(by_end)
 
 
-def test_times_that_follow_are_refused_in_python_and_after_loading(tmp_path):
+def test_times_that_follow_in_python_and_after_loading(tmp_path):
     import kinegrad as kg
 
     system = kg.joint(kg.Model.from_yaml_text(TIMED))
     motion = kg.simulate(system)
     motion.save(tmp_path / "m.nc")
-    for method in ("direct", "discrete-adjoint"):
-        for run in (motion, kg.load(tmp_path / "m.nc")):
-            with pytest.raises(kg.KinegradError, match=r"simulation\.t_end is 'twice/2'"):
-                kg.gradient(run, method=method)
-            assert np.isfinite(kg.gradient(run, wrt=["m"], method=method).matrix).all()
-    with pytest.raises(kg.KinegradError, match=r"simulation\.t_end"):
-        kg.gradient(motion, wrt=["m"], method="discrete-adjoint", every_slot=True)
+    for run in (motion, kg.load(tmp_path / "m.nc")):
+        direct, adjoint = (kg.gradient(run, method=method) for method in ("direct", "discrete-adjoint"))
+        assert np.isfinite(direct.matrix).all() and np.allclose(direct.matrix, adjoint.matrix, rtol=1e-9)
+        with pytest.raises(kg.KinegradError, match=r"simulation\.step is 'h'"):
+            kg.gradient(run, wrt=["h"])
     given = kg.simulate(system, t_end=0.5, step=0.01, output_step=0.01)
-    assert kg.gradient(given).matrix.all()
+    held, moved = kg.gradient(given), kg.gradient(kg.simulate(system, step=0.01, output_step=0.01))
+    rate = given.marker("rod.P").velocity[-1, 0]
+    assert abs(moved["o", "T"] - held["o", "T"] - rate) < 1e-7 * abs(rate)
 
 
 # --- how much is simulated ---------------------------------------------------------------------------------------
