@@ -225,7 +225,7 @@ def test_nothing_is_forgotten(simulated, written):
     """Every listed signal is written out, but for markers (their own test), rates of a measure, and what reactions give."""
     catalogue = simulated.catalogue
     left = [name for name in catalogue if name not in written and catalogue[name].group != "marker"]
-    results = {name for name in left if catalogue[name].use == "result"}
+    results = {name for name in left if catalogue[name].use in ("solved", "result")}
     assert {name.split(".")[-2] for name in results if "reaction" in name} == {"force", "moment"}
     assert {name for name in results if "reaction" not in name} == {"work", "feed.force", "feed.power"}
     assert set(left) - results == {"camber.velocity", "camber.acceleration"}
@@ -289,8 +289,8 @@ forces:
             "uses 'strut.force', which is for objectives; a measure uses parameters, positions",
         ),
         (
-            "objectives: {o: {final: hinge.reaction.force.x}}",
-            "'hinge.reaction.force.x', which is known when a motion is",
+            "measures: {o: hinge.reaction.force.x}",
+            "'hinge.reaction.force.x', which is for objectives; a measure uses",
         ),
         ("objectives: {o: {final: work}}", "uses 'work', which is known when a motion is; an objective uses t"),
         ("objectives: {o: {final: strut.forces}}", "strut.force"),
