@@ -76,11 +76,11 @@ def row_weights(T, J, eps, ease, alike=None):
     return np.where(moved <= DROWNS * eps, 1.0 / eps, D) if eps > 0.0 else D
 
 
-def solve_constrained(T, J, eps, R1, R2, alike=None, weights=None):
+def solve_constrained(T, J, eps, R1, R2, alike=None, weights=None, rounds=MOST_ROUNDS, left=None):
     """Status, X, Y with [T Jᵀ; J -ε] [X; Y] = [R1; R2] for any number of columns; redundant rows do no harm (LIN-3).
 
     `weights` of the rows are those of (LIN-6) where none are given.  Where a matrix is singular, X is the number of a
-    coordinate, or -1.
+    coordinate, or -1.  `left` (columns) is given the change of X in the last round, of its size.
     """
     X, Y = np.zeros_like(R1), np.zeros_like(R2)
     if not all(np.isfinite(A).all() for A in _entries(T, J)):
@@ -92,7 +92,7 @@ def solve_constrained(T, J, eps, R1, R2, alike=None, weights=None):
     if solved is None:
         return SINGULAR, where, Y
     inertia, last, first = np.abs(T.diagonal())[:, None], None, 0.0
-    for k in range(MOST_ROUNDS):
+    for k in range(rounds):
         z = R2 - J @ X + eps * Y
         W = solved(R1 - T @ X + J.T @ (D * z - Y))
         X += W
@@ -103,6 +103,8 @@ def solve_constrained(T, J, eps, R1, R2, alike=None, weights=None):
         if k + 1 >= FEWEST and ((e**2 <= ENOUGH * last * size) | (e <= 1e-15 * np.maximum(size, first))).all():
             break
         last = e
+    if left is not None:
+        left[:] = e / np.maximum(np.maximum(size, first), 1e-300)
     return OK, X, Y
 
 

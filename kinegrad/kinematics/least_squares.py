@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from kinegrad.coordinates.sparse import Rows
-from kinegrad.errors import AssemblyError
+from kinegrad.errors import AccuracyWarning, AssemblyError
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.constrained import row_weights, solve_constrained
 from kinegrad.kinematics.decoupled import MANY, solved_by_blocks
@@ -14,6 +16,8 @@ RANK_TOLERANCE = 1e-9
 UNLIKE = 1e3  # sizes of rows, or of columns, this far apart are made alike before a rank is counted
 NO_SIZE = 1e-13  # part of the largest entry that is rounding
 STRONGER = 1e3  # than the weights of rows beside inertias: without any, what rows hardly see is to be found too
+ROUNDS = 400  # by fronts, at most: rows that see a direction by 1e-6 of what they see others by need more
+LEFT = 1e-9  # of a solution: what the last round may have changed
 TOO_LARGE = (
     "The constraints have derivatives that are infinite or not numbers; look for lengths, positions or velocities that are too "
     "large or too small, and for expressions outside their domain."
@@ -58,7 +62,7 @@ def row_lengths(A: np.ndarray) -> np.ndarray:
 def refined(A, B):
     """Least-squares solution of least norm, refined once."""
     if isinstance(A, Rows):
-        return _by_fronts(A, None, B)[0]
+        return _by_fronts(A, None, B, told=True)[0]
     if is_unit(A):
         return B.copy()
     X, _ = least_squares(A, B)
@@ -77,8 +81,11 @@ def rank(A) -> int:
     return int(independent(A).sum()) if isinstance(A, Rows) else least_squares(A, np.zeros((len(A), 1)))[1]
 
 
-def _by_fronts(A: Rows, of_columns, of_rows, alike: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """x, y with C⁻² x + Aᵀ y = `of_columns` and A x = `of_rows`, of which one is given; C: scales of columns, or 1 (LIN-3)."""
+def _by_fronts(A: Rows, of_columns, of_rows, alike: bool = True, told: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """x, y with C⁻² x + Aᵀ y = `of_columns` and A x = `of_rows`, of which one is given; C: scales of columns, or 1 (LIN-3).
+
+    `told`: a warning tells where rows hardly see a direction, so that rounds end before they have found it.
+    """
     given = of_rows if of_columns is None else of_columns
     one = given.ndim == 1
     given = given[:, None] if one else given
@@ -88,10 +95,25 @@ def _by_fronts(A: Rows, of_columns, of_rows, alike: bool = True) -> tuple[np.nda
     number = A.values.dtype
     T = A.fronts.diagonal((np.ones(A.shape[1]) if columns is None else columns**-2.0).astype(number))
     weights = STRONGER * row_weights(T, A, 0.0, np.ones(len(A)))
-    status, x, y = solve_constrained(T, A, 0.0, *right, weights=weights)
+    left = np.zeros(given.shape[1])
+    status, x, y = solve_constrained(T, A, 0.0, *right, weights=weights, rounds=ROUNDS, left=left)
     if status != OK:
         raise AssemblyError(TOO_LARGE)
+    if told and left.max(initial=0.0) > LEFT:
+        _tell_weak_row(A, weights, (given - A @ x).real)
     return (x[:, 0], y[:, 0]) if one else (x, y)
+
+
+def _tell_weak_row(A: Rows, D: np.ndarray, off: np.ndarray) -> None:
+    """Warn that rows hardly see a direction; `off`: by how much they do not hold."""
+    system, k = A.fronts.system, int((np.sqrt(D) * np.abs(off).max(axis=1)).argmax())
+    name = system.row_names[k] if k < system.m else system.freedoms[k - system.m].name
+    warnings.warn(
+        f"Some constraint rows, {name!r} among them, hardly hold a direction of motion: what they ask for there was not "
+        "found to all digits. Look for a singular position nearby, or take the solver 'dense'.",
+        AccuracyWarning,
+        stacklevel=2,
+    )
 
 
 def is_unit(A) -> bool:
