@@ -8,6 +8,7 @@ import numpy as np
 
 from kinegrad.coordinates.sparse import Rows
 from kinegrad.errors import AccuracyWarning, AssemblyError
+from kinegrad.kernels.constrained import MOST_ROUNDS
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.constrained import row_weights, solve_constrained
 from kinegrad.kinematics.decoupled import MANY, solved_by_blocks
@@ -96,7 +97,10 @@ def _by_fronts(A: Rows, of_columns, of_rows, alike: bool = True, told: bool = Fa
     T = A.fronts.diagonal((np.ones(A.shape[1]) if columns is None else columns**-2.0).astype(number))
     weights = STRONGER * row_weights(T, A, 0.0, np.ones(len(A)))
     left = np.zeros(given.shape[1])
-    status, x, y = solve_constrained(T, A, 0.0, *right, weights=weights, rounds=ROUNDS, left=left)
+    rounds = (
+        ROUNDS if told else MOST_ROUNDS
+    )  # a step of Newton's method should not go all the way where rows hardly see
+    status, x, y = solve_constrained(T, A, 0.0, *right, weights=weights, rounds=rounds, left=left)
     if status != OK:
         raise AssemblyError(TOO_LARGE)
     if told and left.max(initial=0.0) > LEFT:
