@@ -258,6 +258,10 @@ class _Checks:
             except ModelError as error:
                 self.add((*path, "signal"), f"is {residual.signal!r}: {error.problems[0].sentence}")
                 continue
+            if model.signals[signal].use == "solved":
+                text = "forces of constraints go into objectives."
+                self.add((*path, "signal"), f"is {residual.signal!r}, of which no residual can be made: {text}")
+                continue
             objective = signals.setdefault(signal, f"residual__{len(signals)}")
             trial = model.copy()
             trial.objectives = {objective: {"final": signal}}

@@ -177,7 +177,7 @@ def test_five_bar_identified(tmp_path, optimize):
 REFUSED = {
     "signal: mass.O.q, t: [1], values: [1]": "There is no signal 'mass.O.q'",
     "signal: mass.O.position, t: [1], values: [1]": "is a vector; name one of",
-    "signal: slide.reaction.force.x, t: [1], values: [1]": "uses the reaction of 'slide', which has no rows",
+    "signal: slide.reaction.force.x, t: [1], values: [1]": "of which no residual can be made",
     "signal: mass.O.x, t: [1, 3], values: [1, 1]": "has data at t = 3 s, and the run is from 0 to 2 s",
     "signal: mass.O.x, t: [-1, 1], values: [1, 1]": "has data at t = -1 s, and the run is from 0 to 2 s",
     "signal: mass.O.x, t: [1, 1], values: [1, 1]": "times have to increase",
