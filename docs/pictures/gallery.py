@@ -37,6 +37,10 @@ pictures and writes this page. [Natural coordinates in pictures](natural_coordin
 sets, those of vehicles and chain beside published counts.
 """
 
+FOOT = """\
+Studies of such machines, each one command, are listed under [optimisation](optimisation.md#gallery-of-studies).
+"""
+
 
 def examples() -> list[Path]:
     """The model files, by name."""
@@ -86,7 +90,7 @@ def draw(path: Path) -> None:
 
 def page() -> str:
     """The text of the page."""
-    return "\n".join([HEAD, *map(entry, examples())])
+    return "\n".join([HEAD, *map(entry, examples()), FOOT])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from kinegrad.errors import ModelError
 from kinegrad.model.model import KEYS, Model
 from kinegrad.model.reading import load
 
-FILES = [p for p in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if not p.stem.startswith("study")]
+FILES = [p for p in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if "kinegrad_study" not in p.read_text()]
 # Long ones, whose elements others have: each value that is replaced is a model that is read.
 LONG = {"anchor_chain", "buggy", "crank_shaper", "planetary_gear", "quarter_car", "six_axis_arm", "stewart_platform"}
 EXAMPLES = {f"{path.parent.name} {path.stem}": path.read_text() for path in FILES if path.parent.name not in LONG}

@@ -12,7 +12,8 @@ from kinegrad.model.forces import FORCES
 from kinegrad.model.joints import JOINTS
 from kinegrad.model.model import KEYS, Model
 
-EXAMPLES = sorted(p for p in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if not p.stem.startswith("study"))
+FILES = (Path(__file__).parents[2] / "examples").rglob("*.yaml")
+EXAMPLES = sorted(path for path in FILES if "kinegrad_study" not in path.read_text())
 
 
 def same(model: Model, other: Model) -> bool:

@@ -13,7 +13,8 @@ from kinegrad.model.model import READ
 from kinegrad.model.reading import load
 from kinegrad.model.schema import json_schema
 
-EXAMPLES = sorted(p for p in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if not p.stem.startswith("study"))
+FILES = (Path(__file__).parents[2] / "examples").rglob("*.yaml")
+EXAMPLES = sorted(path for path in FILES if "kinegrad_study" not in path.read_text())
 TYPES = {
     "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None), "number": (int, float),
     "integer": int,
