@@ -14,7 +14,16 @@ from kinegrad.model.reading import load
 
 FILES = [p for p in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if "kinegrad_study" not in p.read_text()]
 # Long ones, whose elements others have: each value that is replaced is a model that is read.
-LONG = {"anchor_chain", "buggy", "crank_shaper", "planetary_gear", "quarter_car", "six_axis_arm", "stewart_platform"}
+LONG = {
+    "anchor_chain",
+    "buggy",
+    "crank_shaper",
+    "planetary_gear",
+    "quarter_car",
+    "six_axis_arm",
+    "stewart_platform",
+    "stewart_stiffness",
+}
 EXAMPLES = {f"{path.parent.name} {path.stem}": path.read_text() for path in FILES if path.parent.name not in LONG}
 EXAMPLES["sound"] = SOUND
 DOCUMENTS = {name: load(text)[0] for name, text in EXAMPLES.items()}
