@@ -9,7 +9,7 @@ A comment before a block tells what it is for:
 ``<!-- command: NAME -->``    continuous integration runs it (.ci/run)
 
 Python blocks of a page share a namespace; lines of shell blocks are commands of kinegrad. In the folder there is a
-`model.yaml` for pages that speak of any model, and PRELUDES has the names that such pages take as given.
+`model.yaml` for pages that speak of any model, the examples, and PRELUDES has the names that such pages take as given.
 """
 
 import json
@@ -148,6 +148,7 @@ def test_blocks(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KINEGRAD_QUIET", "1")
     Path("model.yaml").write_text(MODEL, encoding="utf-8")
+    Path("examples").symlink_to(ROOT / "examples")
     runner = Runner(page)
     exec(PRELUDES.get(name(page), ""), runner.names)
     for block in blocks(page):
