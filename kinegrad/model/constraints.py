@@ -241,7 +241,8 @@ class Objective(Element):
     def _one_form(self):
         given = [key for key in OBJECTIVES if getattr(self, key) is not None]
         if len(given) != 1:
-            found = " and ".join(given) if given else f"none of {', '.join(OBJECTIVES)}"
+            both = "both " if len(given) == 2 else ""
+            found = both + " and ".join(given) if given else f"none of {', '.join(OBJECTIVES)}"
             raise ValueError(f"has {found}; give one of them.")
         for key, kinds in NEEDED.items():
             if (getattr(self, key) is not None) != (given[0] in kinds):

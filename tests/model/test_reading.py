@@ -130,7 +130,7 @@ ELEMENTS = [
         ("{integral: reach**2}", "{integral: reach**2, final: reach} #!"),
         ("objectives.effort", "both integral and final", "one of them"),
     ),
-    (("{integral: reach**2}", "{} #!"), ("objectives.effort", "neither integral nor final")),
+    (("{integral: reach**2}", "{} #!"), ("objectives.effort", "none of integral, final, sum, maximum, minimum")),
     (("  reach: norm(arm.B.position)", "  reach: 5 #!"), ("measures.reach", "is 5", "expression in markers")),
     (
         ("{rotation: [0, 0, 0.1]}", "{rotation: [0, 0, 0.1], euler_parameters: [1, 0, 0, 0]} #!"),
