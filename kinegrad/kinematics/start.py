@@ -83,18 +83,18 @@ def place(system: System, work: Workspace) -> None:
 
 
 def _put(system: System, work: Workspace, q: np.ndarray) -> None:
-    """Leaves in the workspace q, what elements own, and the starts of coordinates that are freedoms or driven."""
+    """Leaves in the workspace q, with coordinates of the tree that are freedoms at their starts, and what is driven."""
     work["q"][:] = np.concatenate([q, np.zeros(system.n - len(q))])
+    for freedom in system.freedoms:
+        k = system.coordinate_of(freedom)
+        if k is not None and freedom.position >= 0:
+            work["q"][k] = work["s"][freedom.position]
     bound = [own for own in system.own if own.row >= 0]
     if bound:
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
         for own in bound:
             work["q"][own.k] = work["Phi"][own.row]  # a row is what markers tell, less the coordinate
-    for freedom in system.freedoms:
-        k = system.coordinate_of(freedom)
-        if k is not None and freedom.position >= 0:
-            work["q"][k] = work["s"][freedom.position]
     put_driven(system, work)
 
 
