@@ -82,7 +82,9 @@ def gradient(
     states = states_of(motion, tighten and method.exact, memory)
     s_rho = system.derivatives(labels)
     found = method.run(states, Wanted(system, labels, progress)).times(states.correction())
-    run = replace(states.result(), follows=motion.follows)
+    run = states.result()
+    if run is not motion:
+        run = replace(run, follows=motion.follows)
     more = end_terms(run, times, labels)
     if more is not None:
         found = found._replace(matrix=found.matrix + more)

@@ -113,7 +113,7 @@ def compiled(name, kind, formulation):
     )
     start(model, work)
     scheme.begin(work)
-    scheme.allow_changes(work, work.functions(*scheme.needs, OBSERVE), Objectives(at_end(0), none, none))
+    scheme.allow_changes(work, work.functions(*scheme.needs, OBSERVE), Objectives(at_end(len(none)), none, none))
     for t, q, v in states(name, kind):
         at(work, t, q, v)  # rows are chosen by J at the state
         assert scheme.settle(work, t) == OK
