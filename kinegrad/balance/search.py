@@ -110,14 +110,18 @@ class Search:
         return bool(near and rest <= 1e-10 * max(self.scale, look.size))
 
     def step(self, look: Look, mu: float) -> tuple[np.ndarray, float]:
-        """A step of the overdamped motion (STA-3), and its damping, at least what makes it go downhill."""
-        values = np.linalg.eigvals(np.linalg.solve(look.W, 0.5 * (look.H + look.H.T))).real
-        lowest, largest = values.min(), np.abs(values).max()
-        if lowest <= NEUTRAL * largest:
-            mu = max(mu, 1.5 * abs(lowest), 1e-6 * largest)
+        """A step of the overdamped motion (STA-3), and its damping; downhill along motions whose stiffness is negative too."""
+        values, motions = modes(look)
+        size = np.abs(values)
+        largest = size.max(initial=0.0)
         if mu == 0.0 and largest == 0.0:
             mu = float(np.abs(np.linalg.solve(look.W, look.g)).max()) / LARGEST_STEP or 1.0
-        dq = look.Z @ -np.linalg.solve(mu * look.W + look.H, look.g)
+        if values.min(initial=0.0) > NEUTRAL * largest:
+            dq = look.Z @ -np.linalg.solve(mu * look.W + look.H, look.g)
+        else:
+            moved = look.Z @ (motions * (-(motions.T @ look.g) / (np.maximum(size, NEUTRAL * largest) + mu)))
+            longest = np.abs(moved).max(axis=0, initial=0.0)
+            dq = (moved * np.minimum(1.0, LARGEST_STEP / np.maximum(longest, 1e-300))).sum(axis=1)
         size = np.abs(dq).max()
         return dq * min(1.0, LARGEST_STEP / size) if size > 0.0 else dq, mu
 
@@ -138,7 +142,7 @@ class Search:
             if trial is not None and trial.R @ (trial.q - look.q) <= 0.5 * abs(look.g @ (look.Z.T @ dq)):
                 look, mu = trial, 0.25 * damping if damping > 1e-6 else 0.0
             else:
-                mu = 4.0 * max(damping, 1e-3 * _stiffness(look))
+                mu = 4.0 * max(damping, 1e-3 * np.abs(modes(look)[0]).max(initial=0.0))
         raise KinegradError(self._failed(look, dq, max_iterations))
 
     def polished(self, look: Look) -> Look:
@@ -161,8 +165,9 @@ class Search:
         )
 
 
-def _stiffness(look: Look) -> float:
-    return float(np.abs(np.linalg.eigvals(np.linalg.solve(look.W, look.H))).max()) or 1.0
+def modes(look: Look) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of the symmetric part of the stiffness beside the inertia, and its motions, of inertia 1."""
+    return scipy.linalg.eigh(0.5 * (look.H + look.H.T), look.W)
 
 
 def definite(W: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from kinematics.small_models import FOUR_BAR, SLIDER, system
 from statics.complex_equilibria import CASES, built, driven
 
 import kinegrad as kg
+from kinegrad.bench.chain import chain_model
 from kinegrad.coordinates.sets import joint
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.model.model import Model
@@ -166,3 +167,9 @@ def test_the_model_file_of_the_five_bar_rests(five_bar_path=Path(__file__).paren
     found = kg.equilibrium(joint(Model.from_yaml(five_bar_path)))
     assert found.stable and found.iterations < 10
     assert found.objectives["psi1"] == pytest.approx(0.08775868677864929, rel=1e-10)
+
+
+def test_a_long_chain_far_from_rest():
+    """Links whose axes alternate, stretched out sideways: most motions have no stiffness there, or a negative one."""
+    found = kg.equilibrium(kg.joint(chain_model(16)))
+    assert found.stable and found.iterations < 40 and found.force_residual < 1e-12
