@@ -67,22 +67,29 @@ def test_a_stepper_takes_the_solver_of_the_model():
 @pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_every_example_by_fronts(path, kind):
-    """Five steps of every example: the same motion to twelve digits, and the same gradients."""
+    """Five steps of every example: motions and gradients to twelve digits, or to what the last bit of the numbers changes."""
     system = kg.lower(kg.Model.from_yaml(path), kind)
-    tight = kg.ALI3P(tolerance=1e-14, max_iterations=60)
-    step = 1e-4
-    full, few = (
-        kg.simulate(system, tight, "newmark", step=step, t_end=5 * step, solver=solver)
-        for solver in ("dense", "fronts")
-    )
+    tight, step = kg.ALI3P(tolerance=1e-14, max_iterations=60), 1e-4
+
+    def run(solver, s=None):
+        return kg.simulate(system, tight, "newmark", step=step, t_end=5 * step, solver=solver, s=s)
+
+    full, few = run("dense"), run("fronts")
     for part in ("q", "qd"):
         expected = getattr(full, part)
         assert np.abs(getattr(few, part) - expected).max() <= 1e-12 * max(1.0, np.abs(expected).max()), part
-    if system.objectives and system.parameters.independent:
-        wrt = list(system.parameters.independent)[:2]
-        for method in ("direct", "adjoint"):
-            expected, found = (kg.gradient(m, wrt=wrt, method=method, tighten=False).matrix for m in (full, few))
-            assert np.abs(found - expected).max() <= 1e-11 * max(1.0, np.abs(expected).max()), method
+    if not (system.objectives and system.parameters.independent):
+        return
+    wrt = list(system.parameters.independent)[:2]
+    for method in ("direct", "adjoint"):
+        expected, found = (kg.gradient(m, wrt=wrt, method=method, tighten=False).matrix for m in (full, few))
+        off, allowed = np.abs(found - expected).max(), 1e-12 * max(1.0, np.abs(expected).max())
+        if off > allowed:  # machines that motors hold against their weights
+            signs = np.random.default_rng(0).choice([-1.0, 1.0], len(system.s))
+            nudged = run("dense", system.s * (1.0 + np.finfo(float).eps * signs))
+            moved = kg.gradient(nudged, wrt=wrt, method=method, tighten=False).matrix
+            allowed = min(3.0 * np.abs(moved - expected).max(), 10.0 * allowed)
+        assert off <= allowed, method
 
 
 def test_a_motion_by_drivers_takes_no_more_than_it_can():
