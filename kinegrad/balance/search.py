@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError, KinegradError
@@ -167,6 +166,8 @@ class Search:
 
 def modes(look: Look) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues of the symmetric part of the stiffness beside the inertia, and its motions, of inertia 1."""
+    import scipy.linalg
+
     return scipy.linalg.eigh(0.5 * (look.H + look.H.T), look.W)
 
 
@@ -206,6 +207,8 @@ def _parted(J: np.ndarray):
 
 def apart(motions: np.ndarray) -> np.ndarray:
     """The same motions (n, f) recombined: each alone moves one of f coordinates, those that tell them apart best."""
+    import scipy.linalg
+
     _, _, order = scipy.linalg.qr(motions.T, mode="economic", pivoting=True)
     return motions @ np.linalg.inv(motions[order[: motions.shape[1]]])
 
