@@ -32,7 +32,7 @@ def bench(
     The linkage of five bars beside Exudyn and MuJoCo, and its gradients; open chains beside Pinocchio, MuJoCo and Exudyn; the
     problems A01 to A05 of the IFToMM library beside Exudyn and MuJoCo; the tables and figures of a thesis; large
     mechanisms of more and more bodies. Programs that are not installed are left out.
-    Example: kinegrad bench five-bar --repeats 3
+    Example: kinegrad bench five-bar --only kinegrad
     """
     from kinegrad.bench import chain, five_bar, iftomm, large, thesis
     from kinegrad.bench.machine import machine

@@ -29,8 +29,8 @@ simulation: {t_end: 0.01}
 """
 CRANK = ARM[: ARM.index("degrees_of_freedom")] + "drivers: {turn: {measure: hinge.angle, value: 6*t}}\n"
 COMMANDS = typer.main.get_command(app).commands
-#: Those that take minutes, or serve a page until they are stopped, are parsed; what they do has tests of its own.
-LONG = ("bench", "compare", "demo", "precompile", "view")
+#: Those that compile everything, or serve a page until they are stopped, are parsed; what they do has tests of its own.
+LONG = ("precompile", "view")
 
 
 def example(name):
