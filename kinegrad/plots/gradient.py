@@ -55,9 +55,11 @@ def relative(value: float, at: np.ndarray, derivatives: np.ndarray) -> np.ndarra
 
 
 def _bars(name, value, labels, at, derivatives, figure, place) -> None:
+    """Relative sensitivities: in the order of the parameters, or where only the largest are shown, by their sizes."""
     axes = figure.add_subplot(*place)
     size = relative(value, at, derivatives)
-    kept = sorted(np.argsort(-np.abs(size), kind="stable")[:MOST_BARS])
+    kept = np.argsort(-np.abs(size), kind="stable")[:MOST_BARS]
+    kept = kept if len(kept) < len(size) else sorted(kept)
     rows = np.arange(len(kept))
     axes.barh(rows, size[kept], color=["C0" if size[k] >= 0.0 else "C3" for k in kept], height=0.7)
     axes.set_yticks(rows, [f"{labels[k]} (is 0)" if at[k] == 0.0 else labels[k] for k in kept], parse_math=False)
