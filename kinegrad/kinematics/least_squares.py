@@ -97,9 +97,7 @@ def _by_fronts(A: Rows, of_columns, of_rows, alike: bool = True, told: bool = Fa
     T = A.fronts.diagonal((np.ones(A.shape[1]) if columns is None else columns**-2.0).astype(number))
     weights = STRONGER * row_weights(T, A, 0.0, np.ones(len(A)))
     left = np.zeros(given.shape[1])
-    rounds = (
-        ROUNDS if told else MOST_ROUNDS
-    )  # a step of Newton's method should not go all the way where rows hardly see
+    rounds = ROUNDS if told else MOST_ROUNDS  # a step of Newton's method need not go all the way
     status, x, y = solve_constrained(T, A, 0.0, *right, weights=weights, rounds=rounds, left=left)
     if status != OK:
         raise AssemblyError(TOO_LARGE)
