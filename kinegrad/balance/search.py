@@ -20,6 +20,7 @@ MAX_ITERATIONS = 400
 LARGEST_STEP = 0.3  # of a coordinate in one iteration [m, rad]
 NEUTRAL = 1e-9  # a stiffness below this part of the largest is none
 SMALL = 1e-11  # a Newton step below this ends the iterations [m, rad]
+FAR_APART = 1e-60  # inertias of which the larger one hides the forces on the smaller one
 POLISH = 4  # Newton steps after that, as long as they still help
 
 
@@ -173,6 +174,9 @@ def modes(look: Look) -> tuple[np.ndarray, np.ndarray]:
 
 def definite(W: np.ndarray) -> np.ndarray:
     """The inertia on the allowed motions with a little more where it has none, such as about the axis of a slender bar."""
+    sizes = W.diagonal()[W.diagonal() > 0.0]
+    if sizes.size and sizes.min() < FAR_APART * sizes.max():
+        raise np.linalg.LinAlgError("inertias are too far apart")
     return W + 1e-13 * max(np.trace(W), 1e-30) * np.eye(len(W))
 
 
