@@ -4,8 +4,7 @@
 
 Steps are those of ALI3-P with the trapezoidal rule and 1 ms, by full matrices and by fronts, and in joint coordinates without
 loops also those of `recursive` with RK4. Times are CPU times of the thread that steps, and the least of some turns counts; what
-runs on the machine beside it still tells, so slopes and ratios say more than times. Set OPENBLAS_NUM_THREADS=1: where cores are
-busy, full matrices of more than a hundred coordinates otherwise wait for threads of LAPACK, up to a hundred times as long.
+runs on the machine beside it still tells, so slopes and ratios say more than times.
 """
 
 from __future__ import annotations

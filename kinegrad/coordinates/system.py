@@ -18,6 +18,7 @@ from kinegrad.laws import Calls
 from kinegrad.memory import require
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
+from kinegrad.one_thread import take_one_thread
 from kinegrad.recipes import sealed
 
 if TYPE_CHECKING:
@@ -446,6 +447,7 @@ class Workspace:
                 known.clear()
             if self.system.n > LARGE and self.system.solver == DENSE:
                 fetch()
+                take_one_thread()
             blank = self._blank(len(ds), len(wanted), number)
             size = 2.0 * sum(
                 np.dtype(kind).itemsize * float(np.prod(shape, dtype=float)) for shape, kind in blank.values()
