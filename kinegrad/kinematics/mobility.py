@@ -16,12 +16,12 @@ from kinegrad.kinematics.decoupled import MANY, blocks_of
 from kinegrad.kinematics.freedoms import check_freedoms, first_rows, of_positions
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, independent, nearest
 from kinegrad.kinematics.least_squares import rank as rank_of
-from kinegrad.kinematics.start import place, solve_position, usual_moves
+from kinegrad.kinematics.start import place, solve_position
 from kinegrad.markup import frame, listed, table
 from kinegrad.quiet import without_warnings
 
 NEARBY = 2
-AMOUNT = 1e-2  # of the disturbance of each coordinate, of a length in units of a body's size
+AMOUNT = 1e-2  # of the disturbance of each coordinate
 MAX_ITERATIONS = 100
 ASSEMBLED = 1e-9
 PANEL = 48  # rows that are made orthogonal to the others together
@@ -208,17 +208,8 @@ def _complaint(system: System, work: Workspace) -> str:
 
 
 def _disturb(system: System, work: Workspace, rng) -> float:
-    """Moves to a random position nearby that is assembled again; returns its largest residual.
-
-    The way begins along the rows, and is small beside a body, so that they are closed by a few iterations.
-    """
-    _evaluate(system, work)
-    moves = np.where(system.lengths, usual_moves(system, work) / max(1, len(system.model.bodies)), 1.0)
-    way = AMOUNT * moves * rng.uniform(-1.0, 1.0, system.n)
-    if system.m:
-        J = first_rows(work, "J", system.m)
-        way -= nearest(J, J @ way)
-    work["q"][:] += way
+    """Moves to a random position nearby that is assembled again; returns its largest residual."""
+    work["q"][:] += AMOUNT * rng.uniform(-1.0, 1.0, system.n)
     return _close_rows(system, work)
 
 
