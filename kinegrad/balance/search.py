@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +60,13 @@ class Look:
     size: float
     violation: float
 
+    @cached_property
+    def modes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues of the symmetric part of the stiffness beside the inertia, and its motions, of inertia 1."""
+        import scipy.linalg
+
+        return scipy.linalg.eigh(0.5 * (self.H + self.H.T), self.W)
+
 
 class Search:
     """The way from a position to an equilibrium."""
@@ -111,12 +119,12 @@ class Search:
 
     def step(self, look: Look, mu: float) -> tuple[np.ndarray, float]:
         """A step of the overdamped motion (STA-3), and its damping; downhill along motions whose stiffness is negative too."""
-        values, motions = modes(look)
+        values, motions = look.modes
         size = np.abs(values)
         largest = size.max(initial=0.0)
         if mu == 0.0 and largest == 0.0:
             mu = float(np.abs(np.linalg.solve(look.W, look.g)).max()) / LARGEST_STEP or 1.0
-        if values.min(initial=0.0) > NEUTRAL * largest:
+        if values.min(initial=np.inf) > NEUTRAL * largest:
             dq = look.Z @ -np.linalg.solve(mu * look.W + look.H, look.g)
         else:
             moved = look.Z @ (motions * (-(motions.T @ look.g) / (np.maximum(size, NEUTRAL * largest) + mu)))
@@ -142,7 +150,7 @@ class Search:
             if trial is not None and trial.R @ (trial.q - look.q) <= 0.5 * abs(look.g @ (look.Z.T @ dq)):
                 look, mu = trial, 0.25 * damping if damping > 1e-6 else 0.0
             else:
-                mu = 4.0 * max(damping, 1e-3 * np.abs(modes(look)[0]).max(initial=0.0))
+                mu = 4.0 * max(damping, 1e-3 * np.abs(look.modes[0]).max(initial=0.0))
         raise KinegradError(self._failed(look, dq, max_iterations))
 
     def polished(self, look: Look) -> Look:
@@ -163,13 +171,6 @@ class Search:
             f"No equilibrium was found in {iterations} iterations: {name!r} keeps moving (it is at {look.q[k]:.4g}, pushed "
             f"by {-look.R[k]:.3g}). Hold it by a spring, a driver or a constraint, or start nearer to an equilibrium."
         )
-
-
-def modes(look: Look) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of the symmetric part of the stiffness beside the inertia, and its motions, of inertia 1."""
-    import scipy.linalg
-
-    return scipy.linalg.eigh(0.5 * (look.H + look.H.T), look.W)
 
 
 def definite(W: np.ndarray) -> np.ndarray:
