@@ -112,6 +112,13 @@ def _changes(value: Any) -> FrozenDict:
 SimulationChanges = Annotated[Any, PlainValidator(_changes)]
 
 
+def _ordinates(value: Any) -> int | tuple[float, ...]:
+    return tuple(map(to_float, value)) if isinstance(value, list | tuple) else _count(value)
+
+
+Ordinates = Annotated[Any, PlainValidator(_ordinates)]
+
+
 class Variable(Element):
     """A parameter of the model that a study may change."""
 
@@ -196,6 +203,10 @@ class Stage(Element):
 
     simulation: SimulationChanges = Field(default_factory=FrozenDict, description="keys of the simulation section")
     set: Values = Field(default_factory=FrozenDict, description="values of parameters")
+    ordinates: Annotated[dict[str, Ordinates], TABLE] = Field(
+        default_factory=dict,
+        description="entries of lists that make splines or tables: how many, evenly spaced, or their abscissas",
+    )
     solver: Annotated[dict[str, Any], TABLE] = Field(
         default_factory=dict, description="keys of the solver that take other values"
     )

@@ -56,8 +56,8 @@ def one_start(study, job: dict) -> dict:
         values = plan.variables.values(low + rng.random(len(low)) * (high - low))
     outcomes: list[Outcome] = []
     try:
-        for stage in study.plans:
-            begin = values if not outcomes else np.array(outcomes[-1].values)
+        for k, stage in enumerate(study.plans):
+            begin = values if not outcomes else stage.carried(study.plans[k - 1], outcomes[-1].values)
             outcomes.append(search(stage.started_at(begin), anchor=anchor if not outcomes else None))
     except KinegradError as error:
         return {"job": job["job"], "redrawn": redrawn, "problem": error.problems[0].sentence, "outcomes": []}
@@ -163,7 +163,7 @@ def multistart(
 def _gathered(study, found: list[dict], path) -> MultistartResult:
     """Outcomes with equal optima together."""
     results = [
-        StudyResult(study.plan, outcomes[-1], tuple(outcomes), path)
+        StudyResult(tuple(study.plans), tuple(outcomes), path)
         for outcomes in ([Outcome.read(one) for one in entry["outcomes"]] for entry in found)
         if outcomes
     ]

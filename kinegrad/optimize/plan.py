@@ -18,6 +18,7 @@ from kinegrad.model.simulation import Simulation
 from kinegrad.model.values import identifier_problem
 from kinegrad.optimize.description import Constraint, Description, SolverChoice
 from kinegrad.optimize.goals import Goal, Names
+from kinegrad.optimize.ordinates import Course, carried, course_of, resampled, with_ordinates
 from kinegrad.optimize.residuals import ResidualPlan
 from kinegrad.optimize.variables import Variables, collect
 
@@ -46,6 +47,8 @@ class Plan:
         What is minimised, one or several of which the largest counts; none where there are residuals.
     residuals : tuple of ResidualPlan
         Of which half the sum of squares is minimised.
+    courses : dict name -> Course
+        Of lists whose number of entries changes from stage to stage.
     """
 
     title: str
@@ -62,6 +65,7 @@ class Plan:
     solver: SolverChoice
     residuals: tuple[ResidualPlan, ...] = ()
     with_margin: bool = False
+    courses: Mapping[str, Course] = field(default_factory=dict)
     systems: dict = field(default_factory=dict)  # made once, by coordinates and objectives
 
     @property
@@ -73,6 +77,21 @@ class Plan:
     def margin(self) -> int | None:
         """The place of the margin of assembly among the goals; None where none is asked for."""
         return self.n_goals + list(self.constraints).index(MARGIN) if self.with_margin else None
+
+    def carried(self, before: Plan, values) -> np.ndarray:
+        """Values of the variables that stand for those of another stage: the same, but for lists of another length."""
+        given = np.asarray(values, float)
+        if not self.courses:
+            return given
+        found, there = np.empty(len(self.variables)), before.variables.entries
+        for name, own in self.variables.entries.items():
+            part = given[there[name]]
+            if name in self.courses:
+                found[own] = carried(before.courses[name], self.courses[name], part)
+                found[own] = np.where(self.variables.log[own], np.maximum(found[own], part.min()), found[own])
+            else:
+                found[own] = part
+        return np.clip(found, self.variables.lower, self.variables.upper)
 
     def started_at(self, values: np.ndarray) -> Plan:
         """The same with another start."""
@@ -161,10 +180,17 @@ class _Checks:
             here = study.stages[stage]
             model = self.with_values(model, ("stages", stage), None, here.set)
             base = self.simulation(base, ("stages", stage), here.simulation)
+        variables = self.variables(model)
+        model, courses = self.with_ordinates(model, stage)
         parameters = Parameters(model.parameters)
         rho = parameters.values()
-        variables, findings = collect(study.variables, parameters, rho)
-        self.findings += findings
+        if variables is not None and courses:
+            own = {
+                name: resampled(one, *courses[name], rho[parameters.positions(parameters.expand(name))])
+                if name in courses else one for name, one in study.variables.items()
+            }  # fmt: skip
+            variables, findings = collect(own, parameters, rho)
+            self.findings += findings
         self.times(("stages", stage, "simulation") if study.stages else ("simulation",), base, parameters, variables)
         cases = self.cases(model, base, parameters, variables, rho)
         varied = self.varied(parameters, rho, cases)
@@ -178,7 +204,46 @@ class _Checks:
         return Plan(
             study.title or model.title, model, study.analysis, parameters, rho, variables, cases, names, goals,
             study.minimise and study.minimise.scale, self.constraints(), solver, residuals, study.assembly is not None,
+            {name: new for name, (_, new) in courses.items()},
         )  # fmt: skip
+
+    def variables(self, model: Model) -> Variables | None:
+        """The variables with the lists of the model; None where something is wrong with them."""
+        parameters = Parameters(model.parameters)
+        found, findings = collect(self.study.variables, parameters, parameters.values())
+        self.findings += findings
+        return found
+
+    def with_ordinates(self, model: Model, stage: int) -> tuple[Model, dict[str, tuple[Course, Course]]]:
+        """The model with as many ordinates as a stage has, and the courses of such lists in the model and in the stage."""
+        found: dict[str, tuple[Course, Course]] = {}
+        for name in dict.fromkeys(name for one in self.study.stages for name in one.ordinates):
+            here = self.study.stages[stage].ordinates
+            at = stage if name in here else next(k for k, one in enumerate(self.study.stages) if name in one.ordinates)
+            path = ("stages", at, "ordinates", name)
+            if name not in self.study.variables:
+                self.add(path, "does not vary as a whole list; add it to variables, or leave it out.")
+                continue
+            for where, goal in self.every_goal():
+                if any(one == name and index is not None for one, index in goal.expression.references):
+                    self.add(
+                        where, f"is {goal.text!r}, which names an entry of {name!r}, whose number of entries changes."
+                    )
+            try:
+                old = course_of(model, name)
+                model = model if name not in here else with_ordinates(model, name, here[name])
+                found[name] = old, course_of(model, name)
+            except ValueError as error:
+                self.add(path, str(error))
+        return model, found
+
+    def every_goal(self):
+        """Paths and goals of what is minimised and limited."""
+        if self.study.minimise is not None:
+            for goal in self.study.minimise.largest_of or (self.study.minimise.value,):
+                yield ("minimise",), goal
+        for name, constraint in self.study.constraints.items():
+            yield ("constraints", name, "value"), constraint.value
 
     def cases(self, model, base, parameters, variables, rho) -> tuple[CasePlan, ...]:
         if not self.study.cases:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,8 @@ class StudyResult:
     variables, start : dict name -> value
         Of the parameters that vary.
     values, values_before : dict name -> value
-        What is minimised, and the objectives of the model; ``minimise`` is in its own units.
+        What is minimised, and the objectives of the model, at the end of the last stage and where it began; ``minimise`` is in
+        its own units.
     constraints : dict name -> value
     active : dict
         Variables at a bound ("lower", "upper"), and constraints at a limit.
@@ -51,19 +53,21 @@ class StudyResult:
         Number of the evaluation, value and scaled violation; nan where a design did not work.
     """
 
-    plan: Plan
-    outcome: Outcome
+    plans: tuple[Plan, ...]
     stages: tuple[Outcome, ...]
     log: Path | None = None
 
     def __post_init__(self):
+        put = object.__setattr__
+        put(self, "plan", self.plans[-1])
+        put(self, "outcome", self.stages[-1])
+        put(self, "begun", self._begun())
         o, k = self.outcome, self.plan.n_goals
         names = self.plan.variables.named
-        put = object.__setattr__
         put(self, "status", o.status)
         put(self, "message", o.message)
         put(self, "variables", names(np.array(o.values)))
-        put(self, "start", names(np.array(self.stages[0].start)))
+        put(self, "start", names(self.begun))
         put(self, "values", {"minimise": max(o.goals[:k]), **o.objectives})
         put(self, "values_before", {"minimise": max(o.goals_before[:k]), **o.objectives_before})
         put(self, "constraints", dict(zip(self.plan.constraints, o.goals[k:], strict=True)))
@@ -72,6 +76,13 @@ class StudyResult:
         put(self, "failures", sum(stage.failures for stage in self.stages))
         put(self, "gradients", sum(stage.gradients for stage in self.stages))
         put(self, "seconds", sum(stage.seconds for stage in self.stages))
+
+    def _begun(self) -> np.ndarray:
+        """(n,) values of the variables where the first stage began, as ordinates of the last one."""
+        found = np.array(self.stages[0].start)
+        for before, after in pairwise(self.plans):
+            found = after.carried(before, found)
+        return found
 
     @property
     def optimal(self) -> bool:
@@ -97,7 +108,7 @@ class StudyResult:
         """Of a motion by drivers: singular positions on its way, and data passed in another order than at the start."""
         from kinegrad.optimize.synthesis import defects
 
-        return defects(self.plan, self.stages[0].start, self.outcome.values)
+        return defects(self.plan, self.begun, self.outcome.values)
 
     @property
     def sensitivity(self) -> dict[str, float]:
@@ -116,7 +127,8 @@ class StudyResult:
     @property
     def simulations_saved(self) -> int:
         """Simulations that differences would have taken in the place of gradients, but for those that were done."""
-        return self.gradients * (len(self.plan.variables) + 1) - self.evaluations
+        pairs = zip(self.plans, self.stages, strict=True)
+        return sum(stage.gradients * (len(plan.variables) + 1) for plan, stage in pairs) - self.evaluations
 
     @property
     def model(self) -> Model:
@@ -138,7 +150,7 @@ class StudyResult:
         if case not in names:
             raise KinegradError(f"There is no case {case!r}; cases: {', '.join(names)}.")
         problem = StudyProblem(self.plan)
-        designs = (np.array(self.stages[0].start), np.array(self.outcome.values))
+        designs = (self.begun, np.array(self.outcome.values))
         return tuple(problem.motion(values, case) for values in designs)
 
     def to_html(self, path: str | Path, *, case: str | None = None, **options) -> Path:
@@ -165,7 +177,7 @@ class StudyResult:
         """A pandas DataFrame: a row for each variable with start, optimum, bounds, and what is active."""
         variables, multipliers = self.plan.variables, self.multipliers
         columns = {
-            "start": self.stages[0].start, "optimum": self.outcome.values, "lower": variables.lower,
+            "start": self.begun, "optimum": self.outcome.values, "lower": variables.lower,
             "upper": variables.upper, "active": [self.active.get(label, "") for label in variables.labels],
             "multiplier": [multipliers.get(label, 0.0) for label in variables.labels],
             "sensitivity": self.outcome.gradient,
@@ -182,9 +194,7 @@ class StudyResult:
     def rows(self) -> list[Sequence[str]]:
         """Texts of a table: name, start, optimum, change, what holds it and its multiplier."""
         multipliers, rows = self.multipliers, []
-        for label, before, after in zip(
-            self.plan.variables.labels, self.stages[0].start, self.outcome.values, strict=True
-        ):
+        for label, before, after in zip(self.plan.variables.labels, self.begun, self.outcome.values, strict=True):
             rows.append(
                 _row(label, before, after, self.active.get(label, ""), multipliers.get(label), self.sensitivity[label])
             )

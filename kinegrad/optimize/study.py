@@ -148,7 +148,7 @@ class Study:
         kept = NoLog() if path is None else Log(path, study.fingerprint, study.plan.title, fresh)
         with kept, _collected_warnings():
             outcomes = list(_stages(study.plans, kept, progress))
-        return StudyResult(study.plan, outcomes[-1], tuple(outcomes), kept.path)
+        return StudyResult(tuple(study.plans), tuple(outcomes), kept.path)
 
     def multistart(
         self,
@@ -268,7 +268,7 @@ def _stages(stages: list[Plan], log, progress):
             yield before
             continue
         if before is not None:
-            plan = plan.started_at(np.array(before.values))
+            plan = plan.started_at(plan.carried(stages[number - 1], before.values))
         seen = log.best.get((0, number))
         plan = plan if seen is None else plan.started_at(np.array(seen["values"]))
         before = search(plan, record=_Recorder(log, number, plan), progress=progress)

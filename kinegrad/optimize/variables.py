@@ -42,6 +42,15 @@ class Variables:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def entries(self) -> dict[str, np.ndarray]:
+        """Places by name: of all entries for a list that varies as a whole."""
+        found: dict[str, list[int]] = {}
+        for k, label in enumerate(self.labels):
+            name, _, _ = label.partition("[")
+            found.setdefault(name if name in self.lists else label, []).append(k)
+        return {name: np.array(places) for name, places in found.items()}
+
     def scaled(self, values: np.ndarray) -> np.ndarray:
         """What the solver sees of values."""
         with np.errstate(all="ignore"):
