@@ -126,12 +126,24 @@ def joints_of(shared: Shared) -> tuple[list[Choice], list[Trouble]]:
 
 def _hold_written(shared: Shared, joint: Written) -> None:
     a, b = joint.bodies
-    if joint.type in HOLD_POINTS and joint.markers[0] == joint.markers[1]:
-        shared.hold("point", [joint.markers[0]], a, b)
+    at = joint.markers[0]
+    if joint.type in HOLD_POINTS and at == joint.markers[1]:
+        shared.hold("point", [at], a, b)
+        points = shared.common(shared.points, a, b) if at in shared.place else []
+        ways = {name: shared.place[name] - shared.place[at] for name in points}
+        on_axis = [name for name, way in ways.items() if _along(shared, joint, way)]
+        shared.hold("point", points if joint.type == "fixed" else on_axis, a, b)
     for name in shared.common(shared.vectors, a, b):
         along = joint.axis is not None and _sine(joint.axis, shared.direction[name]) <= EXACT
         if joint.type in HOLD_VECTORS or (joint.type in HOLD_AXIS and along):
             shared.hold("vector", [name], a, b)
+
+
+def _along(shared: Shared, joint: Written, way: np.ndarray) -> bool:
+    """Whether a written joint with an axis holds a point that lies this way from its marker."""
+    if np.linalg.norm(way) <= EXACT * _size(shared, *joint.bodies):
+        return True
+    return joint.type == "revolute" and joint.axis is not None and _sine(way, joint.axis) <= EXACT
 
 
 # --- bodies with points in common ---
@@ -175,11 +187,12 @@ def _joint_at_points(shared, a, b, points, vectors, directions) -> Choice | Trou
     at = (points[0], points[0])
     share = "share " + _listed(points, vectors)
     if not directions:
-        return _ball_or_cardan(shared, a, b, at, share)
-    hinge = Choice("revolute", a, b, at, directions[0][0], share)
+        return _ball_or_cardan(shared, a, b, at, share + ", which are at one place" * (len(points) > 1))
+    several = len(points) + len(vectors) > 2
+    hinge = Choice("revolute", a, b, at, directions[0][0], share + ", which have one direction" * several)
     if len(directions) == 1:
         return hinge
-    fixed = Choice("fixed", a, b, at, (), share)
+    fixed = Choice("fixed", a, b, at, (), share + ", which have two directions")
     sine = _sine(directions[0][1], directions[1][1])
     if sine <= NEAR:
         words = f"{share}, whose directions are nearly one (sine {sine:.1g}); make them exact"
@@ -304,12 +317,10 @@ def _joint_along_vectors(shared: Shared, a: str, b: str) -> Choice | Trouble:
             if abs(way @ shared.direction[parted[0]]) <= EXACT * np.linalg.norm(way):
                 why = f"{share}, and {q} lies in the plane through {p} across it"
                 return Choice("planar", a, b, (p, q), (parted[0],), why)
-    return Trouble(
-        a,
-        b,
-        "vectors",
-        f"{share}, but no point of one lies along {'or across ' * (not whole)}them from a point of the other",
-    )
+    bare = next((body for body in (a, b) if not shared.points[body]), None)
+    them = "it" if len(vectors) == 1 else "them"
+    lies = f"no point of one lies along {'or across ' * (not whole)}{them} from a point of the other"
+    return Trouble(a, b, "vectors", f"{share}, but {lies if bare is None else f'{bare!r} lists no point'}")
 
 
 def _lines(shared, a, b, vectors, pairs, whole, share) -> tuple[list[Choice], list, list[tuple[str, str]]]:

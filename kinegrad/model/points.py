@@ -94,7 +94,7 @@ class Origin:
         for name, choice in kept.items():
             choices = now.get((choice.first, choice.second), ())
             if choice.kind not in [c.kind for c in choices]:
-                other = f"{_a(choices[0].type)} there" if choices else "no joint"
+                other = f"{_a(choices[0].type)}, since they {choices[0].why}" if choices else "no joint"
                 yield (
                     ("bodies", choice.second, "points"),
                     f"made {name!r} a {choice.type} joint, but with these values of the parameters there would be {other}; "
@@ -267,9 +267,8 @@ def _told(origin: Origin, trouble: Trouble) -> Finding:
     """The sentence for what does not say which joint it is."""
     path = ("bodies", trouble.second, trouble.key)
     if trouble.choices:
-        name = f"{trouble.first}_{trouble.second}"
-        written = " or ".join(f"{name}: {_text(origin, choice)}" for choice in trouble.choices)
-        remedy = f"write the joint out in joints, such as {written}"
+        written = (f"{choice.first}_{choice.second}: {_text(origin, choice)}" for choice in trouble.choices)
+        remedy = f"write the joint out in joints, such as {' or '.join(dict.fromkeys(written))}"
     else:
         remedy = "give one of the bodies a vector of its own, or write a joint between them"
     return path, f"{dotted(path)}: {trouble.first!r} and {trouble.second!r} {trouble.words}; {remedy}."

@@ -89,18 +89,23 @@ AMBIGUOUS = {
     "nearly on a line": ("P z", "N z", "lies nearly along z from P (sine 0.0002); make it exact"),
     "nearly one direction": ("P Q leaning", "P Q leaning", "whose directions are nearly one (sine 0.0001)"),
     "nothing along it": ("P x y", "T x y", "no point of one lies along them from a point of the other"),
-    "vectors without points": ("P z", "z", "no point of one lies along or across them"),
+    "nothing along or across it": ("P z", "L z", "no point of one lies along or across it from"),
+    "vectors without points": ("P z", "z", "but 'other' lists no point"),
+    "parallel vectors of its own": ("P u", "P w v", "axes: [[1, 1, 0], [1, -1, 0]]} or one_other: {type: cardan"),
+    "one vector twice": ("P u", "P w w2", "share the point P, and several pairs of their own vectors are perpendicular"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", AMBIGUOUS)
 def test_what_is_not_clear_is_told_with_the_choices(case):
     one, other, words = AMBIGUOUS[case]
-    points = POINTS | {"V": [0.5, 0.2, 0.9], "N": [0.1001, 0.2, 0.8]}
-    vectors = VECTORS | {"near": [1, -1.0001, 0], "leaning": [1e-4, 0, 1]}
+    points = POINTS | {"V": [0.5, 0.2, 0.9], "N": [0.1001, 0.2, 0.8], "L": [1, 2, 3]}
+    vectors = VECTORS | {"near": [1, -1.0001, 0], "leaning": [1e-4, 0, 1], "v": [-2, 2, 0], "w2": [1, -1, 0]}
     ((where, sentence),) = problems(drawn(one, other, points, vectors))
     assert where in ("bodies.other.points", "bodies.other.vectors")
     assert sentence.startswith(f"{where}: 'one' and 'other' share the") and words in sentence and sentence.endswith(".")
+    choices = sentence.rstrip(".").partition("such as ")[2].split(" or ")
+    assert len(choices) == len(set(choices))
 
 
 def test_a_choice_is_an_answer():
@@ -203,6 +208,24 @@ def test_what_written_joints_hold_is_not_held_again():
     assert list(model.joints) == ["hinge", "b_c"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "axis", "found"),
+    [("fixed", None, ["b_c", "b_d"]), ("revolute", [0, 1, 0], ["a_d", "b_c", "b_d"]), ("spherical", None, "all")],
+)
+def test_points_that_a_written_joint_holds_besides_its_own(kind, axis, found):
+    """a and b are written to be joined at P; c is at Q and d at R, which a and b share too: Q lies on the axis."""
+    points = {"P": [1, 0, 0], "Q": [1, 1, 0], "R": [1, 1, 1], "S": [2, 1, 1]}
+    hinge = {"type": kind, "between": ["a.P", "b.P"]} | ({"axis": axis} if axis else {})
+    model = linked({"a": "P Q R", "b": "P Q R", "c": "Q S", "d": "R"}, points, {}, joints={"w": hinge})
+    assert list(found_in(model)) == (["a_c", "a_d", "b_c", "b_d"] if found == "all" else found)
+
+
+def test_choices_of_other_bodies_have_their_names():
+    points = {"A": [0, 0, 0], "B": [1, 0, 0], "C": [3, 0, 0]}
+    with pytest.raises(ModelError, match=r"such as ground_b: {.*\[ground\.A, b\.C\].* or a_b: {.*\[a\.B, b\.C\]"):
+        linked({"ground": "A x", "a": "B x", "b": "C x"}, points, {"x": [1, 0, 0]})
+
+
 # --- what is wrong ---
 
 
@@ -300,6 +323,12 @@ def test_values_with_which_it_would_be_another_joint():
     assert found_in(model.with_values(L=0).check()) == {"one_other": "cylindrical"}  # where the points meet
     with pytest.raises(ModelError, match=r"made 'one_other' a cylindrical joint, but with these values .* no joint"):
         model.with_values(a=0.3).check()
+    line = {"P": [0, 0, 0], "Q": [1, 0, 0], "R": [0.5, "L", 0]}
+    weld = Model.from_dict(drawn("P Q R", "P Q R", line, {}, **MOVED)).check()
+    with pytest.raises(
+        ModelError, match=r"fixed joint, but .* a revolute joint, since they share .* one direction; write"
+    ):
+        weld.with_values(L=0).check()
     with pytest.raises(ModelError, match=r"in variant 'aside': bodies\.other.points made"):
         Model.from_dict(document | {"variants": {"aside": {"a": 0.3}}})
 

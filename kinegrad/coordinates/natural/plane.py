@@ -132,7 +132,8 @@ def plane_of(sharing: Sharing, planar: str) -> Plane | None:
     except Leaves as reason:
         if planar == "on":
             raise KinegradError(
-                f"The mechanism does not stay in a plane, as natural coordinates with planar: on ask for: {reason}. "
+                "The mechanism does not stay in a plane across an axis of the ground, as natural coordinates with "
+                f"planar: on ask for: {reason}. "
                 "Use planar: auto."
             ) from None
         return None
