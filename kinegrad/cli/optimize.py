@@ -44,7 +44,10 @@ def optimize(
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Compare the gradient at the optimum with differences of whole runs.")
+        bool,
+        typer.Option(
+            "--check", help="Compare the gradient there with differences of whole runs; whether it is a minimum."
+        ),
     ] = False,
     workers: Annotated[
         int | None,
@@ -102,10 +105,12 @@ def optimize(
     if html is not None:
         result.to_html(html, folder=study.parent)
     checks = _checked(result) if check else {}
+    bent = result.curvature if check else None
     good = result.optimal and not result.defects and all(one["good"] for one in checks.values())
-    document = result.to_dict() | ({"check": checks} if check else {})
+    good = good and (bent is None or bent.verdict != "saddle")
+    document = result.to_dict() | ({"check": checks, "curvature": bent.to_dict()} if check else {})
     files = {"model": out, "figure": plot, "page": html}
-    return Report(document, lambda console: _show(console, result, checks, files), good=good)
+    return Report(document, lambda console: _show(console, result, checks, bent, files), good=good)
 
 
 def _many(study, files: dict[str, Path | None], **how) -> Report:
@@ -250,7 +255,7 @@ def _checked(result: StudyResult) -> dict:
     }
 
 
-def _show(console, result: StudyResult, checks: dict, files: dict[str, Path | None]) -> None:
+def _show(console, result: StudyResult, checks: dict, bent, files: dict[str, Path | None]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -285,6 +290,8 @@ def _show(console, result: StudyResult, checks: dict, files: dict[str, Path | No
             else f"differs from those of differences: {one['wrong']}"
         )
         console.print(Text(f"The gradient there {said}{'' if name == 'all' else f' (case {name})'}."))
+    if bent is not None:
+        console.print(Text(str(bent)))
     for what, path in {"log": result.log, **files}.items():
         if path is not None:
             console.print(Text(f"The {what} is in {path}."))

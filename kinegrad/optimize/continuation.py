@@ -28,8 +28,21 @@ class Substitute(NamedTuple):
 
     goals: np.ndarray
     jacobian: np.ndarray
+    d: np.ndarray
+    steep: np.ndarray  # (g,) b of what is minimised, zeros for constraints
     residuals: np.ndarray | None = None
     residual_jacobian: np.ndarray | None = None
+
+    def bend(self, v: np.ndarray) -> np.ndarray:
+        """(g, n) second derivatives along v; of residuals, without those of their own."""
+        length = float(np.linalg.norm(self.d))
+        found = 2.0 * v
+        if length > 0.0:
+            found = found + (v - self.d * (self.d @ v) / length**2) / length
+        rows = np.outer(self.steep, found)
+        if self.residual_jacobian is not None:
+            rows[0] = self.residual_jacobian.T @ (self.residual_jacobian @ v)
+        return rows
 
 
 def continued(problem: StudyProblem, failed: Evaluation) -> Substitute:
@@ -46,23 +59,25 @@ def continued(problem: StudyProblem, failed: Evaluation) -> Substitute:
     d = failed.x - found.x
     length = float(np.linalg.norm(d))
     goals, slopes = goals + jacobian @ d, jacobian.copy()
-    n = problem.n_goals
-    for k in range(n):
-        b = STEEP * max(1.0, float(np.linalg.norm(jacobian[k])))
+    steep = np.zeros(len(goals))
+    for k in range(problem.n_goals):
+        b = steep[k] = STEEP * max(1.0, float(np.linalg.norm(jacobian[k])))
         goals[k] += b * length + b * length**2
         slopes[k] += (b / length + 2.0 * b) * d if length > 0.0 else 0.0
     if found.residuals is None:
-        return Substitute(goals, slopes)
-    return _of_squares(problem, found, d, length, goals, slopes)
+        return Substitute(goals, slopes, d, steep)
+    return _of_squares(problem, found, d, length, goals, slopes, steep)
 
 
-def _of_squares(problem: StudyProblem, found: Evaluation, d: np.ndarray, length: float, goals, slopes) -> Substitute:
+def _of_squares(
+    problem: StudyProblem, found: Evaluation, d: np.ndarray, length: float, goals, slopes, steep
+) -> Substitute:
     """Residuals go on linearly, and one more has as its square what is added: half the sum of squares is the goal."""
     rows = problem.scaled_residual_jacobian(found)
     r = np.append(found.residuals, 0.0) / np.sqrt(problem.scales[0]) + rows @ d
-    b = STEEP * max(1.0, float(np.linalg.norm(problem.scaled_jacobian(found)[0])))
+    b = steep[0]
     if length > 0.0:
         r[-1] = np.sqrt(2.0 * (b * length + b * length**2))
         rows[-1] = (b / length + 2.0 * b) * d / r[-1]
     goals[0], slopes[0] = 0.5 * r @ r, r @ rows
-    return Substitute(goals, slopes, r, rows)
+    return Substitute(goals, slopes, d, steep, r, rows)

@@ -187,6 +187,9 @@ class SolverChoice(Element):
     gradient: Literal["auto", "direct", "discrete-adjoint", "adjoint"] = Field(
         "auto", description="how objectives are differentiated; auto takes the cheaper"
     )
+    hessian: Literal["approximate", "exact"] = Field(
+        "approximate", description="exact: products with second derivatives, for solvers that take them"
+    )
 
 
 class Case(Element):

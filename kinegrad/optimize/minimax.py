@@ -41,6 +41,9 @@ class Epigraph:
         last[: self._k] = -1.0
         return np.hstack([slopes, last])
 
+    def hessian_product(self, x, v, multipliers):
+        return np.append(multipliers @ self.problem.second.along(x[:-1], v[:-1]), 0.0)
+
 
 class SmoothLargest:
     """The task: log(Σ exp(k f_i))/k, which is above the largest by log(number)/k at most."""
@@ -61,6 +64,13 @@ class SmoothLargest:
 
     def value(self, x):
         return self._weights(x)[1]
+
+    def hessian_product(self, x, v, multipliers):
+        k, weights = self.problem.n_goals, self._weights(x)[0]
+        rows, slopes = self.problem.second.along(x, v), self.problem.slopes(x)[:k]
+        along = slopes @ v
+        found = weights @ rows[:k] + self.sharpness * ((weights * (along - weights @ along)) @ slopes)
+        return found if multipliers is None else found + multipliers @ rows[k:]
 
     def gradient(self, x):
         return self._weights(x)[0] @ self.problem.slopes(x)[: self.problem.n_goals]

@@ -20,6 +20,7 @@ from kinegrad.optimize.goals import GoalMap
 from kinegrad.optimize.margin import margin
 from kinegrad.optimize.plan import CasePlan, Plan
 from kinegrad.optimize.residuals import Fits
+from kinegrad.optimize.second import SecondDerivatives, symmetric
 
 SAME = 1e-6  # of usual moves: positions that are one
 
@@ -95,11 +96,12 @@ class StudyProblem:
         Scaled; bounds may be infinite.
     constraint_lower, constraint_upper : (c,) arrays
         Scaled limits of the constraints; equal ones are an equation.
-    evaluations, failures : int
-        Designs tried, and those that did not work.
+    evaluations, failures, beside : int
+        Designs tried, those that did not work, and those only tried for second derivatives.
 
     `value`, `gradient`, `constraints` and `jacobian` take x and may be asked for in any order: a design is simulated once.
-    Where it does not work they give a continuation from the nearest one that does.
+    Where it does not work they give a continuation from the nearest one that does.  `hessian_product` and `hessian` have second
+    derivatives, each product at the cost of two designs with their gradients.
     """
 
     def __init__(self, plan: Plan, *, observe: Callable | None = None, limit: int | None = None):
@@ -113,11 +115,12 @@ class StudyProblem:
         self._bodies, self._masses = _bodies_that_vary(plan)
         self._numbers = Numbers(plan.model) if self._bodies else None
         self.memory = Memory()
-        self.evaluations = self.failures = self.gradients = 0
+        self.evaluations = self.failures = self.gradients = self.beside = 0
         self.limit, self.observe = limit, observe
         self.anchor: Evaluation | None = None
         self._scales: np.ndarray | None = None
         self._substitutes: dict[bytes, Substitute] = {}
+        self.second = SecondDerivatives(self)
 
     def _cases_of(self, plan: Plan) -> list[tuple[CaseRuns, list[int]]]:
         """Cases that goals use, with the places of their objectives among those of the goals."""
@@ -137,8 +140,7 @@ class StudyProblem:
         x = np.array(x, float)
         found = self.memory.get(x)
         if found is None:
-            if self.limit is not None and self.evaluations >= self.limit:
-                raise Limit
+            self._count()
             found = self._computed(x)
             self.memory.put(found)
             if found.ok and self.anchor is None:
@@ -152,6 +154,26 @@ class StudyProblem:
             if self.observe is not None:
                 self.observe(found)
         return found
+
+    def _count(self) -> None:
+        """Raises where no more designs may be tried."""
+        if self.limit is not None and self.evaluations + self.beside >= self.limit:
+            raise Limit
+
+    def slopes_beside(self, x: np.ndarray, near: Evaluation) -> np.ndarray:
+        """(g, n) scaled derivatives at a design near another; it is not remembered.  A KinegradError where it does not work."""
+        self._count()
+        self.beside += 1
+        values = self.variables.values(x)
+        found = Evaluation(0, x, values, self.variables.named(values))
+        self._refuse_bodies(values)
+        self._run(found, near)
+        if found.ok:
+            self._differentiate(found)
+        if not found.ok:
+            self.failures -= 1  # of designs that solvers see
+            raise KinegradError(found.problem)
+        return self.scaled_jacobian(found)
 
     def differentiated(self, found: Evaluation) -> bool:
         """Whether an evaluation has derivatives, or gets them now."""
@@ -305,20 +327,21 @@ class StudyProblem:
         found = self.evaluate(x)
         if found.ok:
             return found.goals / self.scales
-        return self._substitute(found).goals
+        return self.substitute(found).goals
 
     def slopes(self, x: np.ndarray) -> np.ndarray:
         """(g, n) scaled derivatives of the goals, or of their continuation."""
         found = self.evaluate(x, gradient=True)
         if found.ok:
             return self.scaled_jacobian(found)
-        return self._substitute(found).jacobian
+        return self.substitute(found).jacobian
 
     def scaled_jacobian(self, found: Evaluation) -> np.ndarray:
         """(g, n) derivatives of the scaled goals by the scaled variables, of an evaluation that has them."""
         return found.jacobian * self.variables.slopes(found.values) / self.scales[:, None]
 
-    def _substitute(self, found: Evaluation) -> Substitute:
+    def substitute(self, found: Evaluation) -> Substitute:
+        """What a solver is told of a design that does not work."""
         key = found.x.tobytes()
         if key not in self._substitutes:
             if len(self._substitutes) > 64:
@@ -343,20 +366,31 @@ class StudyProblem:
         """(c, n) their derivatives."""
         return self.slopes(x)[self.n_goals :]
 
+    def hessian_product(self, x: np.ndarray, v: np.ndarray, multipliers: np.ndarray | None = None) -> np.ndarray:
+        """(n,) second derivatives of `value`, times v; with (c,) multipliers, of `value` + multipliers · `constraints`."""
+        rows = self.second.along(x, v)
+        top = int(self.goals(x)[: self.n_goals].argmax())
+        found = rows[top]
+        return found if multipliers is None else found + np.asarray(multipliers) @ rows[self.n_goals :]
+
+    def hessian(self, x: np.ndarray, multipliers: np.ndarray | None = None) -> np.ndarray:
+        """(n, n) the same as a symmetric matrix, from n products."""
+        return symmetric(lambda v: self.hessian_product(x, v, multipliers), self.n)
+
     def residuals(self, x: np.ndarray) -> np.ndarray:
         """(r + 1,) the residuals, scaled so that half the sum of their squares is `value`; the last is zero where the design
         works, and what its continuation adds where it does not."""
         found = self.evaluate(x)
         if found.ok:
             return np.append(found.residuals, 0.0) / np.sqrt(self.scales[0])
-        return self._substitute(found).residuals
+        return self.substitute(found).residuals
 
     def residual_jacobian(self, x: np.ndarray) -> np.ndarray:
         """(r + 1, n) their derivatives."""
         found = self.evaluate(x, gradient=True)
         if found.ok:
             return self.scaled_residual_jacobian(found)
-        return self._substitute(found).residual_jacobian
+        return self.substitute(found).residual_jacobian
 
     def scaled_residual_jacobian(self, found: Evaluation) -> np.ndarray:
         """(r + 1, n) derivatives of the scaled residuals by the scaled variables, of an evaluation that has them."""

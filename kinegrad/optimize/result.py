@@ -22,6 +22,7 @@ from kinegrad.optimize.search import OPTIMUM, Outcome
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
     from kinegrad.motion import Motion
+    from kinegrad.optimize.curvature import Curvature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,6 +141,16 @@ class StudyResult:
         from kinegrad.optimize.certificate import certificate
 
         return certificate(self)
+
+    @cached_property
+    def curvature(self) -> Curvature:
+        """Second derivatives along the directions that limits leave free: whether the optimum is a minimum.
+
+        Computed when it is asked for: two designs with their gradients for each direction.
+        """
+        from kinegrad.optimize.curvature import curvature
+
+        return curvature(self.plan, np.array(self.outcome.values))
 
     def motions(self, case: str | None = None) -> tuple[Motion, Motion]:
         """The motions with the start of the study and with its optimum, of a case (the first by default)."""

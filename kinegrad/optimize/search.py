@@ -91,7 +91,7 @@ class Watch:
                 self.best = key, found
         if self.progress is not None:
             best = self.merit(self.best[1]) if self.best else (float("nan"), float("nan"))
-            self.progress(self.problem.evaluations, *best)
+            self.progress(self.problem.evaluations + self.problem.beside, *best)
 
     def rank(self, found: Evaluation) -> tuple[int, float]:
         """Small for good designs: those that keep the constraints first, by value, then others by violation."""
@@ -126,7 +126,7 @@ def search(
     """
     clock = time.perf_counter()
     choice = plan.solver
-    solver = SOLVERS[choice.type]()
+    solver = SOLVERS[choice.type](choice.hessian == "exact")
     if solver.needs is not None:
         solver.library()
     _refuse(plan, solver)
@@ -169,6 +169,11 @@ def _refuse(plan: Plan, solver) -> None:
         raise KinegradError(
             f"The solver {solver.name!r} is for studies with residuals, and this one has minimise; choose from {able}."
         )
+    if solver.exact and not solver.second:
+        able = ", ".join(name for name, kind in SOLVERS.items() if kind.second)
+        raise KinegradError(
+            f"The solver {solver.name!r} takes no second derivatives; leave hessian: exact out, or choose from {able}."
+        )
     if plan.constraints and not solver.constrained:
         able = ", ".join(name for name, kind in SOLVERS.items() if kind.constrained)
         raise KinegradError(f"The solver {solver.name!r} takes no constraints; choose from {able}.")
@@ -177,6 +182,13 @@ def _refuse(plan: Plan, solver) -> None:
         able = ", ".join(name for name, kind in SOLVERS.items() if kind.constrained and kind.equations)
         raise KinegradError(
             f"The solver {solver.name!r} takes no equations such as {equations[0]!r}; choose from {able}."
+        )
+    bound = [label for label, low, high in zip(plan.variables.labels, *plan.variables.bounds, strict=True)
+             if np.isfinite(low) or np.isfinite(high)]  # fmt: skip
+    if bound and not solver.bounded:
+        able = ", ".join(name for name, kind in SOLVERS.items() if kind.bounded and not kind.squares)
+        raise KinegradError(
+            f"The solver {solver.name!r} takes no bounds such as those of {bound[0]!r}; choose from {able}."
         )
 
 
@@ -257,7 +269,7 @@ def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outc
         goals_before=first.goals.tolist(), goals=found.goals.tolist(), objectives_before=first.objectives,
         objectives=found.objectives, violation=held.violation, residual=held.residual,
         multipliers=(multipliers * sizes).tolist(), bound_multipliers=bound.tolist(), active=active,
-        evaluations=problem.evaluations, failures=problem.failures, gradients=problem.gradients,
+        evaluations=problem.evaluations + problem.beside, failures=problem.failures, gradients=problem.gradients,
         seconds=time.perf_counter() - clock, solver=plan.solver.type, scales=problem.scales.tolist(),
         gradient=found.jacobian[top].tolist(), history=watch.history, fit=_fit(plan, found, held),
     )  # fmt: skip

@@ -8,9 +8,11 @@ from kinegrad.optimize.solvers.nlopt import MMA, NLoptLBFGS, NLoptSLSQP
 from kinegrad.optimize.solvers.slsqp import SLSQP
 from kinegrad.optimize.solvers.tnc import TNC
 from kinegrad.optimize.solvers.trust_constr import TrustConstr
+from kinegrad.optimize.solvers.trust_ncg import TrustNCG
 
 SOLVERS: dict[str, type[Solver]] = {
-    kind.name: kind for kind in (LBFGSB, SLSQP, TNC, TrustConstr, LeastSquares, Ipopt, MMA, NLoptSLSQP, NLoptLBFGS)
+    kind.name: kind
+    for kind in (LBFGSB, SLSQP, TNC, TrustConstr, TrustNCG, LeastSquares, Ipopt, MMA, NLoptSLSQP, NLoptLBFGS)
 }
 
 __all__ = ["SOLVERS", "Ended", "Solver", "Task"]

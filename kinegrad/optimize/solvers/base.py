@@ -33,6 +33,8 @@ class Task(Protocol):
 
     def jacobian(self, x: np.ndarray) -> np.ndarray: ...
 
+    def hessian_product(self, x: np.ndarray, v: np.ndarray, multipliers: np.ndarray | None) -> np.ndarray: ...
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -63,8 +65,15 @@ class Solver(ABC):
     equations: ClassVar[bool] = True
     #: it needs residuals instead of one number: `residuals(x)` and `residual_jacobian(x)` of the task
     squares: ClassVar[bool] = False
+    #: it keeps within bounds
+    bounded: ClassVar[bool] = True
+    #: it can use products with second derivatives: "exact" in the place of approximations of its own
+    second: ClassVar[bool] = False
     #: the module it needs, and the extra that installs it
     needs: ClassVar[tuple[str, str] | None] = None
+
+    def __init__(self, exact: bool = False):
+        self.exact = exact
 
     @abstractmethod
     def solve(self, task: Task, tolerance: float, max_evaluations: int) -> Ended:

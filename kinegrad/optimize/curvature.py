@@ -1,0 +1,133 @@
+"""Whether a point that keeps first-order conditions is a minimum: curvature along what limits leave free (OPT-18)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegrad.errors import KinegradError
+from kinegrad.optimize.minimax import Epigraph
+from kinegrad.optimize.optimality import ACTIVE, optimality
+from kinegrad.optimize.problem import StudyProblem
+from kinegrad.optimize.solvers.base import split
+
+MOST = 40  # directions that are all looked along; of more, the most and least curved are found by Lanczos' method
+FLAT = 1e-6  # of the largest curvature
+RANK = 1e-10
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Second derivatives of the Lagrangian along the directions that neither bounds nor constraints hold.
+
+    Attributes
+    ----------
+    free : int
+        Such directions.
+    least, largest : float
+        Curvatures, in scaled units.
+    error : float
+        What they may be off by.
+    direction : dict variable -> change
+        That of the least, in units of the parameters, the largest part of a scale being one.
+    """
+
+    free: int
+    least: float
+    largest: float
+    error: float
+    direction: dict[str, float]
+
+    @property
+    def verdict(self) -> str:
+        """ "minimum", also where limits leave nothing free; "saddle" where something falls; "flat" where it cannot be told."""
+        if self.free == 0 or self.least > self._doubt:
+            return "minimum"
+        return "saddle" if self.least < -self._doubt else "flat"
+
+    @property
+    def _doubt(self) -> float:
+        return max(self.error, FLAT * max(abs(self.least), abs(self.largest)))
+
+    def __str__(self) -> str:
+        if self.free == 0:
+            return "A minimum: limits hold every direction."
+        said = {"minimum": "A minimum", "saddle": "No minimum but a saddle", "flat": "Flat, or nearly so"}[self.verdict]
+        found = (
+            f"{said}: curvatures along {self.free} free directions are {self.least:.3g} to {self.largest:.3g} (scaled)"
+        )
+        if self.verdict == "minimum":
+            return f"{found}."
+        parts = sorted(self.direction.items(), key=lambda one: -abs(one[1]))[:4]
+        return f"{found}; the least is along {', '.join(f'{name} {change:+.3g}' for name, change in parts)}."
+
+    def to_dict(self) -> dict:
+        """What the command line prints."""
+        return {"verdict": self.verdict, "free": self.free, "least": self.least, "largest": self.largest,
+                "error": self.error, "direction": self.direction}  # fmt: skip
+
+
+def curvature(plan, values: np.ndarray) -> Curvature:
+    """The curvature of a study where its variables have these values."""
+    problem = StudyProblem(plan)
+    x = problem.variables.scaled(np.asarray(values, float))
+    found = problem.evaluate(x, gradient=True)
+    if not found.ok:
+        raise KinegradError(f"The design does not work: {found.problem}")
+    task = problem if problem.n_goals == 1 else Epigraph(problem, x)
+    x = x if task is problem else task.start
+    near = max(np.sqrt(plan.solver.tolerance), ACTIVE)
+    held = optimality(task, x, near)
+    Z = _free(task, x, held, near)
+    k = Z.shape[1]
+    if k == 0:
+        return Curvature(0, 0.0, 0.0, 0.0, {})
+
+    def product(v: np.ndarray) -> np.ndarray:
+        return Z.T @ task.hessian_product(x, Z @ v, held.multipliers)
+
+    if k <= MOST:
+        H = np.array([product(unit) for unit in np.eye(k)])
+        error = 0.5 * float(np.abs(H - H.T).sum(axis=1).max())
+        sizes, vectors = np.linalg.eigh(0.5 * (H + H.T))
+        least, largest, v = float(sizes[0]), float(sizes[-1]), vectors[:, 0]
+    else:
+        least, largest, error, v = _ends(product, k)
+    change = (Z @ v)[: problem.n]
+    change = change / np.abs(change).max() if np.any(change) else change
+    moved = change * problem.variables.slopes(found.values)
+    return Curvature(k, least, largest, error, dict(zip(problem.variables.labels, moved.tolist(), strict=True)))
+
+
+def _free(task, x: np.ndarray, held, near: float) -> np.ndarray:
+    """(n, k) an orthonormal basis of what neither bounds nor active constraints hold."""
+    low, high = task.constraint_limits
+    equal, below, above = split(task)
+    c = task.constraints(x)
+    active = equal | (below & (c - low <= near)) | (above & (high - c <= near))
+    loose = np.flatnonzero(~(held.at_lower | held.at_upper))
+    basis = np.eye(task.n)[:, loose]
+    if not active.any() or not len(loose):
+        return basis
+    _, sizes, V = np.linalg.svd(task.jacobian(x)[np.ix_(active, loose)])
+    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    return basis @ V[rank:].T
+
+
+def _ends(product, k: int) -> tuple[float, float, float, np.ndarray]:
+    """The least and the largest curvature of many, what they may be off by, and the direction of the least."""
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    operator = LinearOperator((k, k), matvec=lambda v: product(np.ravel(v)), dtype=float)
+    begin = np.random.default_rng(1).normal(size=k)
+    try:
+        sizes, vectors = eigsh(operator, 2, which="BE", v0=begin, tol=1e-4, maxiter=10)
+    except ArpackNoConvergence as found:
+        sizes, vectors = found.eigenvalues, found.eigenvectors
+        if len(sizes) < 2:
+            raise KinegradError(
+                f"The least of the curvatures along {k} free directions was not found; they lie too near to each other."
+            ) from None
+    v = vectors[:, 0]
+    return float(sizes[0]), float(sizes[-1]), float(np.linalg.norm(product(v) - sizes[0] * v)), v
