@@ -12,7 +12,7 @@ from kinegrad.kernels.elements.kinds import link_stages, taking_part
 from kinegrad.kernels.elements.layout import N_ROWS
 from kinegrad.kernels.elements.stages import BIAS, FORCES, LINEAR_FORCES, ROWS
 from kinegrad.kernels.jit import record
-from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
+from kinegrad.kernels.joint.records import EULER, RIGID, SCREW, SLIDE, TURN
 from kinegrad.kernels.joint.recursive import (
     ARTICULATED,
     BLOCK,
@@ -28,28 +28,40 @@ from kinegrad.kernels.joint.recursive import (
     forward_dynamics,
     inverse_dynamics,
 )
-from kinegrad.kernels.joint.recursive_derivatives import forward_derivatives
+from kinegrad.kernels.joint.recursive_derivatives import COVECTORS, forward_derivatives
 from kinegrad.kernels.joint.recursive_rows import CONSTRAINED, factor, rates, solve_four
 from kinegrad.kernels.products import FREEDOMS, STATUS, TIME
 from kinegrad.kernels.records import NORM
 from kinegrad.kernels.table import address, addresses, bound, call_from_python
 
 
-def sweep_arrays(work: Workspace) -> dict[str, np.ndarray]:
-    """The arrays of a workspace, and those that the sweeps over its tree need besides."""
+def sweep_arrays(work: Workspace, derivatives: bool) -> dict[str, np.ndarray]:
+    """The arrays of a workspace, and those that the sweeps over its tree need besides, with or without derivatives."""
     n, nodes, number = work.system.n, work["node"], work["s"].dtype
     art = np.zeros(len(nodes), record(ARTICULATED, number))
     for name in TREE_ROW:
         art[name] = nodes[name]
     art["A"][0] = np.eye(3).ravel()
+    art["kend"] = art["k"] + art["nk"]
+    for B in art[:0:-1]:
+        above = art[B["parent"]]
+        above["kend"] = max(above["kend"], B["kend"])
+    for B in art[1:]:
+        above = art[B["parent"]]
+        B["lever"] = above["lever"] or above["type"] not in (RIGID, SLIDE)
+    size = n if derivatives else 0
+    square = 2 * (4 * ((size + 6) // 4),)  # tiles of four may begin at any coordinate
     return work.arrays | {
         "art": art,
-        "screw": np.zeros(n, record(COORDINATE_SCREW, number)),
         "tau": np.zeros(n, number),
         "work": np.zeros((len(nodes), 6 * BLOCK), number),
         "rhs": np.zeros((n, BLOCK), number),
         "sub": np.zeros(len(SUBS), np.int64),
-        **{name: np.zeros((n, n), number) for name in ("a_q", "a_v", "a_tau")},
+        "screw": np.zeros(size, record(COORDINATE_SCREW, number)),
+        "cov": np.zeros((COVECTORS, square[0]), number),
+        "tail": np.repeat([[-1.0, 0.0]], 4, axis=1).astype(number),
+        "rows": np.zeros(size, np.int64),
+        **{name: np.zeros(square, number) for name in ("a_q", "a_v", "a_tau", "Kq", "Kv")},
     }
 
 
@@ -83,13 +95,14 @@ class Recursive:
             name = system.coordinates[system.own[0].k]
             raise KinegradError(f"Sweeps over an open tree do not know the coordinate {name!r}; simulate the model.")
         work = self._work = system.with_solver(DENSE).workspace(s=s)
-        self.arrays = sweep_arrays(work)
+        self.arrays = sweep_arrays(work, derivatives=True)
         self._context = RECURSIVE.context(self.arrays)
         self._context.calls = work.calls
         self._a, self._tau, self._par = self.arrays["a"], self.arrays["tau"], self.arrays["par"]
         self._zero = np.zeros_like(self._tau)
         # numbers are copied through views of memory: a third of the time of arrays, and no broadcasting
         self._views = {name: memoryview(self.arrays[name]) for name in ("q", "v", "a", "tau")}
+        self._by = tuple(self.arrays[name][: system.n, : system.n] for name in ("a_q", "a_v", "a_tau"))
 
     @property
     def status(self) -> int:
@@ -109,7 +122,7 @@ class Recursive:
     def derivatives(self, q, v, tau=None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q̈ (n,) and its derivatives (n, n) by q, by v and by `tau`."""
         self._run(self._derivatives, q, v, "tau", self._zero if tau is None else tau, t)
-        return self._a, self.arrays["a_q"], self.arrays["a_v"], self.arrays["a_tau"]
+        return self._a, *self._by
 
     def _run(self, function, q, v, name, x, t):
         """Run a function on q, v and x, which is "a" or "tau"."""
@@ -170,7 +183,7 @@ class ConstrainedTree:
         bound = np.array([(own.row, own.k) for own in work.system.own if own.row >= 0], np.int64).reshape(-1, 2)
         closing = np.setdiff1d(np.arange(m), [*norms["row"], *bound[:, 0]])
         k = len(closing)
-        self.arrays = sweep_arrays(work) | {
+        self.arrays = sweep_arrays(work, derivatives=False) | {
             "closing": closing.astype(np.int64),
             "norms": np.stack([norms["row"], norms["n"]], axis=1),
             "heavy": np.array([own.k for own in work.system.own if own.inertia >= 0], np.int64),

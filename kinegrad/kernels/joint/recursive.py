@@ -43,10 +43,12 @@ from kinegrad.kernels.vec3 import (
 # Of a node: its row of the tree (as in NODE); A, point r, arm d, axis u, w = pitch u of a screw, motion V, a; c: acceleration
 # at q̈ = 0 beyond the parent's; I: moments; Z: wrench at a = 0; Ia, Ib, Ic: articulated inertia [Ia Ib; Ibᵀ Ic]; U, D: I b and
 # 1/(b·I b); e: what its own forces give.  Euler parameters: G = Ib Ic⁻¹, D = Ic⁻¹, H = A_j E(p)/2 by columns, A_j.
+# kend: the coordinate behind the last one that it carries; lever: whether anything that carries it turns.
 # F, h, X: composite wrench, momentum and ∫ x ẋᵀ dm of the derivatives.
 TREE_ROW = ("parent", "type", "k", "nk", "off", "ref", "rot", "axis", "sgn", "pitch", "m0", "m1")
+TREE_EXTENT = ("kend", "lever")
 ARTICULATED = [
-    *[(name, "i8") for name in TREE_ROW],
+    *[(name, "i8") for name in (*TREE_ROW, *TREE_EXTENT)],
     ("A", "num", 9), ("r", "num", 3), ("d", "num", 3), ("u", "num", 3), ("w", "num", 3),
     ("V", "num", 6), ("c", "num", 6), ("a", "num", 6),
     ("I", "num", 10), ("Z", "num", 6), ("Ia", "num", 6), ("Ib", "num", 9), ("Ic", "num", 6),
@@ -60,10 +62,12 @@ COORDINATE_SCREW = [("b", "num", 6), ("bd", "num", 6), ("bdd", "num", 6)]
 BLOCK = 16  # right-hand sides that the derivatives are solved for together
 
 # tau: generalised forces on the coordinates; a_q, a_v, a_tau: derivatives of a; work, rhs: a block of right-hand sides;
-# sub: addresses of the functions below that others run.
+# sub: addresses of the functions below that others run; Kq, Kv: -(M a + f)_q, -f_v; cov: covectors of the coordinates;
+# tail: -1 four times, then 0; rows: numbers of coordinates.
 RECURSIVE = LAYOUT.extend(
     [("art", record(ARTICULATED), 1), ("screw", record(COORDINATE_SCREW), 1), ("tau", "f8", 1)]
     + [("a_q", "f8", 2), ("a_v", "f8", 2), ("a_tau", "f8", 2), ("work", "f8", 2), ("rhs", "f8", 2), ("sub", "i8", 1)]
+    + [("Kq", "f8", 2), ("Kv", "f8", 2), ("cov", "f8", 2), ("tail", "f8", 2), ("rows", "i8", 1)]
 )
 art_, tau_, sub_ = RECURSIVE.viewers("art", "tau", "sub")
 node_, coord_, mass_, mk_, sc_ = RECURSIVE.viewers(*"node coord mass mk sc".split())

@@ -1,8 +1,7 @@
 """Derivatives of the accelerations of an open tree: products of pairs on a path, then solves by sweeps.
 
 From M a + f = tau follows M a_z = -(M a + f)_z with a fixed, for z = q, v, and M a_tau = 1.  The right-hand sides take one
-product for each pair of coordinates of which one carries the other, about the points of the nodes (REC-8); M is never formed,
-its inverse is applied to blocks of columns by the sweeps of the forward dynamics (REC-9).
+product for each pair of coordinates of which one carries the other, about the points of the nodes (REC-8); M is never formed.
 """
 
 from kinegrad.kernels.clearing import clear, clear_covectors
@@ -16,14 +15,12 @@ from kinegrad.kernels.joint.markers import curvature, first_columns, marker_posi
 from kinegrad.kernels.joint.motion import accelerations, dot4, e_column, euler_axis, four, positions
 from kinegrad.kernels.joint.records import EULER, SCREW, SLIDE, TURN
 from kinegrad.kernels.joint.recursive import (
-    BLOCK,
     FORWARD,
     LOAD_DERIVATIVES,
     RECURSIVE,
     SUBS,
     a_,
     art_,
-    by_four,
     count_,
     f_,
     mk_,
@@ -34,9 +31,9 @@ from kinegrad.kernels.joint.recursive import (
     tau_,
     v_,
 )  # fmt: skip
-from kinegrad.kernels.lanes import WIDTH, load, store
+from kinegrad.kernels.joint.recursive_solves import invert, solve_pair
+from kinegrad.kernels.lanes import lane, load4, store4
 from kinegrad.kernels.products import full_viewers
-from kinegrad.kernels.sym3 import smv, sym
 from kinegrad.kernels.vec3 import (
     add,
     axpy,
@@ -60,8 +57,13 @@ from kinegrad.kernels.vec3 import (
 )  # fmt: skip
 
 screw_, a_q_, a_v_, a_tau_, work_, rhs_ = RECURSIVE.viewers(*"screw a_q a_v a_tau work rhs".split())
+Kq_, Kv_, cov_, tail_, rows_ = RECURSIVE.viewers(*"Kq Kv cov tail rows".split())
 node_, coord_, col_, R_q_, Nv_q_, Na_q_, square_ = RECURSIVE.viewers(*"node coord col R_q Nv_q Na_q square".split())
 full_R_q_, full_C_ = full_viewers("R_q", "C")
+
+# Rows of the covectors of coordinates (REC-8), forces and then moments: I b; I b̈ + b ×* F + 2 Y(ḃ); 2 (I ḃ + Y(b)); and g.
+OWN_L, OWN_A, BY_Q_L, BY_Q_A, BY_V_L, BY_V_A, G = range(0, 21, 3)
+COVECTORS = 21
 
 
 @kernel
@@ -161,50 +163,114 @@ def to_parent(B, P):
 
 
 @kernel
-def pairs(art, screw, Kq, Kv):
-    """Kq = -(M a + f)_q, Kv = -f_v of the bodies, where one coordinate carries the other (REC-8)."""
+def three_of(cov, r, k):
+    """A vector of four coordinates from k on: rows r to r + 2 of the covectors."""
+    return load4(cov, r, k), load4(cov, r + 1, k), load4(cov, r + 2, k)
+
+
+@kernel
+def own_pairs(B, screw, cov, Kq, Kv):
+    """Covectors of the coordinates of a node, about its point, and the pairs among these coordinates (REC-8)."""
+    I = B["I"]
+    h = vec(B["h"])
+    X = mat(B["X"])
+    tr = X[0][0] + X[1][1] + X[2][2]
+    fl, fa = six(B["F"])
+    first = B["k"]
+    for k in range(first, first + B["nk"]):
+        c = screw[k]
+        bv, bo = six(c["b"])
+        dv, do = six(c["bd"])
+        ev, eo = six(c["bdd"])
+        ul, ua = momentum(I, bv, bo)
+        g = mul(2.0, add(cross(h, bv), sub(mul(tr, bo), mv(X, bo))))
+        xl, xa = momentum(I, ev, eo)
+        cl, ca = fcross(bv, bo, fl, fa)
+        xl = add(add(xl, cl), mul(2.0, cross(do, h)))
+        xa = add(add(xa, ca), mul(2.0, sub(mul(tr, do), vm(do, X))))
+        yl, ya = momentum(I, dv, do)
+        yl = mul(2.0, add(yl, cross(bo, h)))
+        ya = mul(2.0, add(ya, sub(mul(tr, bo), vm(bo, X))))
+        for r in range(3):
+            cov[OWN_L + r, k] = ul[r]
+            cov[OWN_A + r, k] = ua[r]
+            cov[BY_Q_L + r, k] = xl[r]
+            cov[BY_Q_A + r, k] = xa[r]
+            cov[BY_V_L + r, k] = yl[r]
+            cov[BY_V_A + r, k] = ya[r]
+            cov[G + r, k] = g[r]
+        for j in range(first, first + B["nk"]):
+            b = screw[j]["b"]
+            Kq[j, k] = -dot6(xl, xa, b)
+            Kv[j, k] = -dot6(yl, ya, b)
+
+
+@kernel
+def carried_pairs(j, z, turns, still, k0, k1, cov, tail, Kq, Kv):
+    """Pairs of coordinate j, whose screw is z, with all that its node carries: the coordinates k0 to k1 (REC-8).
+
+    `turns`: b has no part along; `still`: neither ḃ nor b̈ has any.
+    """
+    bv, bo = six(z["b"])
+    dv, do = six(z["bd"])
+    ev, eo = six(z["bdd"])
+    for k in range(k0, k1, 4):
+        sign = load4(tail, 0, max(0, k + 4 - k1))  # -1, and 0 beyond k1
+        if turns:
+            x = dot(three_of(cov, BY_Q_A, k), bo)
+            y = dot(three_of(cov, BY_V_A, k), bo)
+        else:
+            x = dot(three_of(cov, BY_Q_L, k), bv)
+            y = dot(three_of(cov, BY_V_L, k), bv)
+            if not still:
+                x = x + dot(three_of(cov, BY_Q_A, k), bo)
+                y = y + dot(three_of(cov, BY_V_A, k), bo)
+        store4(Kq, j, k, sign * x)
+        store4(Kv, j, k, sign * y)
+        if not still:
+            ul = three_of(cov, OWN_L, k)
+            ua = three_of(cov, OWN_A, k)
+            g = three_of(cov, G, k)
+            x = sign * (dot(ul, ev) + dot(ua, eo) + dot(g, do))
+            y = sign * (2.0 * (dot(ul, dv) + dot(ua, do)) + dot(g, bo))
+            Kq[k, j] = lane(x, 0)
+            Kq[k + 1, j] = lane(x, 1)
+            Kq[k + 2, j] = lane(x, 2)
+            Kq[k + 3, j] = lane(x, 3)
+            Kv[k, j] = lane(y, 0)
+            Kv[k + 1, j] = lane(y, 1)
+            Kv[k + 2, j] = lane(y, 2)
+            Kv[k + 3, j] = lane(y, 3)
+
+
+@kernel
+def shift_covectors(cov, tail, k0, k1, d):
+    """Take the covectors of the coordinates k0 to k1 from a point at the arm d to the beginning of that arm."""
+    for k in range(k0, k1, 4):
+        sign = load4(tail, 0, max(0, k + 4 - k1))
+        for r in (OWN_L, BY_Q_L, BY_V_L):
+            m = cross(three_of(cov, r, k), d)
+            for l in range(3):
+                store4(cov, r + 3 + l, k, load4(cov, r + 3 + l, k) + sign * m[l])
+
+
+@kernel
+def pairs(art, screw, cov, tail, Kq, Kv):
+    """Kq = -(M a + f)_q, Kv = -f_v of the bodies, where one coordinate carries the other (REC-8).
+
+    Covectors are shifted with the nodes towards the ground; where nothing turns on the way, nothing asks for their moments.
+    """
     for i in range(art.shape[0] - 1, 0, -1):
         B = art[i]
-        I = B["I"]
-        h = vec(B["h"])
-        X = mat(B["X"])
-        tr = X[0][0] + X[1][1] + X[2][2]
-        fl, fa = six(B["F"])
-        first = B["k"]
-        for k in range(first, first + B["nk"]):
-            c = screw[k]
-            bv, bo = six(c["b"])
-            dv, do = six(c["bd"])
-            ev, eo = six(c["bdd"])
-            ul, ua = momentum(I, bv, bo)
-            g = mul(2.0, add(cross(h, bv), sub(mul(tr, bo), mv(X, bo))))
-            xl, xa = momentum(I, ev, eo)
-            cl, ca = fcross(bv, bo, fl, fa)
-            xl = add(add(xl, cl), mul(2.0, cross(do, h)))
-            xa = add(add(xa, ca), mul(2.0, sub(mul(tr, do), vm(do, X))))
-            yl, ya = momentum(I, dv, do)
-            yl = mul(2.0, add(yl, cross(bo, h)))
-            ya = mul(2.0, add(ya, sub(mul(tr, bo), vm(bo, X))))
-            for j in range(first, first + B["nk"]):
-                b = screw[j]["b"]
-                Kq[j, k] = -dot6(xl, xa, b)
-                Kv[j, k] = -dot6(yl, ya, b)
-            N = B
-            while N["parent"] > 0:
-                d = vec(N["d"])
-                ua = add(ua, cross(d, ul))
-                xa = add(xa, cross(d, xl))
-                ya = add(ya, cross(d, yl))
-                N = art[N["parent"]]
-                for j in range(N["k"], N["k"] + N["nk"]):
-                    z = screw[j]
-                    b = z["b"]
-                    d6 = z["bd"]
-                    Kq[j, k] = -dot6(xl, xa, b)
-                    Kv[j, k] = -dot6(yl, ya, b)
-                    Kq[k, j] = -(dot6(ul, ua, z["bdd"]) + g[0] * d6[3] + g[1] * d6[4] + g[2] * d6[5])
-                    Kv[k, j] = -(2.0 * dot6(ul, ua, d6) + g[0] * b[3] + g[1] * b[4] + g[2] * b[5])
+        kind = B["type"]
+        k0, k1 = B["k"] + B["nk"], B["kend"]
+        own_pairs(B, screw, cov, Kq, Kv)
+        still = kind == SLIDE and not B["lever"]
+        for j in range(B["k"], k0):
+            carried_pairs(j, screw[j], kind == TURN or kind == EULER, still, k0, k1, cov, tail, Kq, Kv)
         if B["parent"] > 0:
+            if B["lever"]:
+                shift_covectors(cov, tail, B["k"], k1, vec(B["d"]))
             to_parent(B, art[B["parent"]])
 
 
@@ -248,145 +314,15 @@ def normalise(art, q, v, a, a_q, a_v):
                     a_v[k + r, k + c] -= 2.0 * p[r] * v[k + c] / s
 
 
-# --- blocks of right-hand sides --------------------------------------------------------------------------------------
-
-
-@kernel
-def three(A, i, k):
-    """A vector of lanes in row i: from column k on, its components BLOCK apart."""
-    return load(A, i, k), load(A, i, k + BLOCK), load(A, i, k + 2 * BLOCK)
-
-
-@kernel
-def put_three(A, i, k, x):
-    """Store a vector of lanes as `three` reads it."""
-    store(A, i, k, x[0])
-    store(A, i, k + BLOCK, x[1])
-    store(A, i, k + 2 * BLOCK, x[2])
-
-
-@kernel
-def four_lanes(Y, k, c):
-    """Rows k to k + 3 of Y."""
-    return load(Y, k, c), load(Y, k + 1, c), load(Y, k + 2, c), load(Y, k + 3, c)
-
-
-@kernel
-def leaves_to_ground(art, Y, W, top, width):
-    """e of every joint for each column of Y, and the wrenches W at the nodes up to `top` (REC-9)."""
-    for i in range(top + 1):
-        for c in range(6 * BLOCK):
-            W[i, c] = 0.0
-    for i in range(top, 0, -1):
-        B = art[i]
-        P = B["parent"]
-        d = vec(B["d"])
-        kind = B["type"]
-        k = B["k"]
-        for c in range(0, width, WIDTH):
-            F = three(W, i, c)
-            N = three(W, i, 3 * BLOCK + c)
-            if kind == TURN or kind == SLIDE or kind == SCREW:
-                Ul, Ua = six(B["U"])
-                t = dot(vec(B["u"]), F if kind == SLIDE else N)
-                if kind == SCREW:
-                    t = t + dot(vec(B["w"]), F)
-                e = B["D"][0] * (load(Y, k, c) - t)
-                store(Y, k, c, e)
-                F = axpy(e, Ul, F)
-                N = axpy(e, Ua, N)
-            elif kind == EULER:
-                n = by_four(B["H"], four_lanes(Y, k, c))
-                y = sub(n, N)
-                e3 = smv(sym(B["D"]), y)
-                for j in range(3):
-                    store(Y, k + j, c, e3[j])
-                F = add(F, mv(mat(B["G"]), y))
-                N = n
-            N = add(N, cross(d, F))
-            put_three(W, P, c, add(F, three(W, P, c)))
-            put_three(W, P, 3 * BLOCK + c, add(N, three(W, P, 3 * BLOCK + c)))
-
-
-@kernel
-def ground_to_leaves(art, Y, W, top, width):
-    """Y = M⁻¹ Y from the e of leaves_to_ground, rows of the nodes up to `top` (REC-9)."""
-    for c in range(6 * BLOCK):
-        W[0, c] = 0.0
-    for i in range(1, top + 1):
-        B = art[i]
-        P = B["parent"]
-        d = vec(B["d"])
-        kind = B["type"]
-        k = B["k"]
-        for c in range(0, width, WIDTH):
-            o = three(W, P, 3 * BLOCK + c)
-            l = add(three(W, P, c), cross(o, d))
-            if kind == TURN or kind == SLIDE or kind == SCREW:
-                Ul, Ua = six(B["U"])
-                e = load(Y, k, c) - B["D"][0] * (dot(Ul, l) + dot(Ua, o))
-                store(Y, k, c, e)
-                if kind == SLIDE:
-                    l = axpy(e, vec(B["u"]), l)
-                else:
-                    o = axpy(e, vec(B["u"]), o)
-                if kind == SCREW:
-                    l = axpy(e, vec(B["w"]), l)
-            elif kind == EULER:
-                x = (load(Y, k, c), load(Y, k + 1, c), load(Y, k + 2, c))
-                x = sub(x, vm(l, mat(B["G"])))
-                y = sub(x, o)
-                o = x
-                for j in range(4):
-                    store(Y, k + j, c, dot(vec_at(B["H"], 3 * j), y))
-            put_three(W, i, c, l)
-            put_three(W, i, 3 * BLOCK + c, o)
-
-
-@kernel
-def solve_columns(art, A, Y, W):
-    """A = M⁻¹ A, in blocks of columns."""
-    n = A.shape[0]
-    for c0 in range(0, n, BLOCK):
-        width = min(BLOCK, n - c0)
-        for k in range(n):
-            for c in range(width):
-                Y[k, c] = A[k, c0 + c]
-        leaves_to_ground(art, Y, W, art.shape[0] - 1, width)
-        ground_to_leaves(art, Y, W, art.shape[0] - 1, width)
-        for k in range(n):
-            for c in range(width):
-                A[k, c0 + c] = Y[k, c]
-
-
-@kernel
-def invert(art, coord, A, Y, W):
-    """A = M⁻¹: the rows up to the last coordinate of each block of columns, mirrored."""
-    n = A.shape[0]
-    for c0 in range(0, n, BLOCK):
-        end = min(c0 + BLOCK, n)
-        top = coord[end - 1]["node"]
-        rows = art[top]["k"] + art[top]["nk"]
-        for k in range(rows):
-            for c in range(BLOCK):
-                Y[k, c] = 1.0 if k == c0 + c else 0.0
-        leaves_to_ground(art, Y, W, top, end - c0)
-        ground_to_leaves(art, Y, W, top, end - c0)
-        for k in range(end):
-            for c in range(end - c0):
-                A[k, c0 + c] = Y[k, c]
-                A[c0 + c, k] = Y[k, c]
-
-
 # --- functions of a context ------------------------------------------------------------------------------------------
 
 
 @SUBS.part(LOAD_DERIVATIVES)
 @cfunction(what="derivatives of recursive dynamics")
 def load_derivatives(ctx):
-    """Subtracts what the forces of the elements give to (M a + f)_q from a_q and to f_v from a_v."""
+    """Subtracts what the forces of the elements give to (M a + f)_q from Kq and to f_v from Kv."""
     node, coord, mk, col, sc, s, q = node_(ctx), coord_(ctx), mk_(ctx), col_(ctx), sc_(ctx), s_(ctx), q_(ctx)
-    K, C, a_q, a_v = full_R_q_(ctx), full_C_(ctx), a_q_(ctx), a_v_(ctx)
+    K, C, Kq, Kv = full_R_q_(ctx), full_C_(ctx), Kq_(ctx), Kv_(ctx)
     clear(K)
     clear(C)
     clear_covectors(mk)
@@ -400,27 +336,28 @@ def load_derivatives(ctx):
     scalar_values(sc, mk, q, v_(ctx), a_(ctx))
     run_stage(ctx, LINEAR_FORCES)
     curvature(node, coord, mk, q, square_(ctx), R_q_(ctx), Nv_q_(ctx), Na_q_(ctx))
-    for i in range(a_q.shape[0]):
-        for j in range(a_q.shape[0]):
-            a_q[i, j] -= K[i, j]
-            a_v[i, j] -= C[i, j]
+    for i in range(q.shape[0]):
+        for j in range(q.shape[0]):
+            Kq[i, j] -= K[i, j]
+            Kv[i, j] -= C[i, j]
 
 
 @cfunction(what="derivatives of recursive dynamics")
 def forward_derivatives(ctx):
     """a, and its derivatives a_q, a_v, a_tau, at (q, v, tau)."""
     run_sub(ctx, FORWARD)
-    art, screw, q, v, a = art_(ctx), screw_(ctx), q_(ctx), v_(ctx), a_(ctx)
-    a_q, a_v, work, rhs = a_q_(ctx), a_v_(ctx), work_(ctx), rhs_(ctx)
-    clear(a_q)
-    clear(a_v)
+    art, coord, screw, q, v, a = art_(ctx), coord_(ctx), screw_(ctx), q_(ctx), v_(ctx), a_(ctx)
+    a_q, a_v, inverse, work, rhs, Kq, Kv = a_q_(ctx), a_v_(ctx), a_tau_(ctx), work_(ctx), rhs_(ctx), Kq_(ctx), Kv_(ctx)
+    everywhere = mk_(ctx).shape[0] > 0 or not is_empty(ctx, FORCES)
+    if everywhere:
+        clear(Kq)
+        clear(Kv)
     screws(art, screw, q, v, a)
     composites(art)
-    pairs(art, screw, a_q, a_v)
-    euler_terms(art, q, tau_(ctx), f_(ctx), a_q)
-    if mk_(ctx).shape[0] > 0 or not is_empty(ctx, FORCES):
+    pairs(art, screw, cov_(ctx), tail_(ctx), Kq, Kv)
+    euler_terms(art, q, tau_(ctx), f_(ctx), Kq)
+    if everywhere:
         run_sub(ctx, LOAD_DERIVATIVES)
-    solve_columns(art, a_q, rhs, work)
-    solve_columns(art, a_v, rhs, work)
+    invert(art, coord, inverse, rhs, work)
+    solve_pair(art, coord, inverse, Kq, Kv, rows_(ctx), everywhere, rhs, work, a_q, a_v)
     normalise(art, q, v, a, a_q, a_v)
-    invert(art, coord_(ctx), a_tau_(ctx), rhs, work)

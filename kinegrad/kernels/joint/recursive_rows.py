@@ -56,7 +56,7 @@ from kinegrad.kernels.joint.recursive import (
     v_,
     zero_,
 )  # fmt: skip
-from kinegrad.kernels.joint.recursive_derivatives import ground_to_leaves, leaves_to_ground
+from kinegrad.kernels.joint.recursive_solves import ground_to_leaves, leaves_to_ground
 from kinegrad.kernels.lanes import WIDTH
 from kinegrad.kernels.linalg import ldlt, ldlt_solve, ldlt_solve4
 from kinegrad.kernels.products import FREEDOMS, STATUS, full_viewers
@@ -126,8 +126,8 @@ def inverse_times_rows(art, M, J, closing, heavy, bound, Y, W, X):
             for c in range(BLOCK):
                 Y[k, c] = J[closing[c0 + c], k] if c < width else 0.0
         fold(M, J, heavy, bound, Y, width)
-        leaves_to_ground(art, Y, W, art.shape[0] - 1, width)
-        ground_to_leaves(art, Y, W, art.shape[0] - 1, width)
+        leaves_to_ground(art, Y, W, 1, art.shape[0] - 1, width)
+        ground_to_leaves(art, Y, W, 1, art.shape[0] - 1, width)
         unfold(J, heavy, bound, Y, width)
         for k in range(n):
             for c in range(width):
@@ -260,8 +260,8 @@ def free_own(ctx):
             Y[k, c] = -f[k] if k >= tree and c == 0 else 0.0 * f[k]
     fold(M, J, heavy, bound, Y, 1)
     if bound.shape[0] > 0:
-        leaves_to_ground(art, Y, work_(ctx), art.shape[0] - 1, 1)
-        ground_to_leaves(art, Y, work_(ctx), art.shape[0] - 1, 1)
+        leaves_to_ground(art, Y, work_(ctx), 1, art.shape[0] - 1, 1)
+        ground_to_leaves(art, Y, work_(ctx), 1, art.shape[0] - 1, 1)
     for k in range(n):
         a[k] = a[k] + Y[k, 0] if k < tree else Y[k, 0]
         Y[k, 0] = a[k]
@@ -355,8 +355,8 @@ def solve_four(ctx):
         for c in range(WIDTH):
             Y[k, c] = right[k, c] if c < 4 else 0.0
     fold(M_(ctx), J, heavy, bound, Y, 4)
-    leaves_to_ground(art, Y, work_(ctx), art.shape[0] - 1, 4)
-    ground_to_leaves(art, Y, work_(ctx), art.shape[0] - 1, 4)
+    leaves_to_ground(art, Y, work_(ctx), 1, art.shape[0] - 1, 4)
+    ground_to_leaves(art, Y, work_(ctx), 1, art.shape[0] - 1, 4)
     for k in range(n):
         for c in range(4):
             out[k, c] = Y[k, c]

@@ -9,6 +9,7 @@ from kinegrad.kernels.products import EVALUATE, TIME
 T = 0.37
 
 MODELS = {"tree": tree, "chain": lambda: chain(12)} | {f"random {k}": lambda k=k: random_tree(k) for k in range(4)}
+MODELS["three roots"] = lambda: random_tree(4, bodies=12, roots=3)
 
 
 def norm_rows(system):
