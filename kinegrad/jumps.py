@@ -20,14 +20,16 @@ ROUNDING = 16.0 * np.finfo(float).eps
 
 
 def arguments(system: System) -> list[Expression]:
-    """What sign and step are taken of, anywhere in forces and objectives."""
+    """What sign and step are taken of, anywhere in forces and objectives; looked for once in a system."""
     from kinegrad.model.checks import all_expressions
 
-    found = {}
-    for _, expression, _ in all_expressions(system.model):
-        for call in expression.calls(OF_TIME):
-            found[Expression(call.arguments[0])] = None
-    return list(found)
+    if "jumps" not in system.tables:
+        found = {}
+        for _, expression, _ in all_expressions(system.model):
+            for call in expression.calls(OF_TIME):
+                found[Expression(call.arguments[0])] = None
+        system.tables["jumps"] = list(found)
+    return system.tables["jumps"]
 
 
 def jump_times(system: System, t_end: float, step: float) -> list[float]:

@@ -59,6 +59,13 @@ class Analysis(ABC):
 
     def __init__(self, simulation: Simulation):
         self.simulation = simulation
+        self._times: dict[str, float | None] = {}
+
+    def time(self, system: System, name: str) -> float | None:
+        """t_end or step in seconds; no variable changes them, so they are found once."""
+        if name not in self._times:
+            self._times[name] = given_time(system, name, getattr(self.simulation, name))
+        return self._times[name]
 
     @abstractmethod
     def run(self, system: System, guess: np.ndarray | None) -> Found:
@@ -114,14 +121,25 @@ class Dynamics(Analysis):
 
     name = "dynamics"
 
+    def __init__(self, simulation):
+        super().__init__(simulation)
+        self._how: tuple | None = None
+
+    def how(self, system):
+        """The formulation, converged as far as derivatives need it, and whether steps have the length they need."""
+        if self._how is None:
+            section = self.simulation
+            scheme = scheme_for(system, section.formulation, section.integrator)
+            self._how = tight(section.formulation, scheme), scheme.adaptive
+        return self._how
+
     def run(self, system, guess):
         section = self.simulation
-        scheme = scheme_for(system, section.formulation, section.integrator)
-        step = given_time(system, "step", section.step)
-        kept = section.output_step if scheme.adaptive else step
+        formulation, adaptive = self.how(system)
+        step = self.time(system, "step")
         motion = simulate(
-            system, tight(section.formulation, scheme), section.integrator, t_end=given_time(system, "t_end", section.t_end),
-            step=step, output_step=kept, solver=section.solver, start=section.start, guess=guess,
+            system, formulation, section.integrator, t_end=self.time(system, "t_end"), step=step,
+            output_step=section.output_step if adaptive else step, solver=section.solver, start=section.start, guess=guess,
         )  # fmt: skip
         broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
         if broken:
@@ -164,11 +182,8 @@ class Kinematics(Analysis):
     def run(self, system, guess):
         from kinegrad.statics.drive import drive
 
-        section = self.simulation
-        step = given_time(system, "step", section.step)
-        motion = drive(
-            system, t_end=given_time(system, "t_end", section.t_end), step=step, output_step=step, guess=guess
-        )
+        step = self.time(system, "step")
+        motion = drive(system, t_end=self.time(system, "t_end"), step=step, output_step=step, guess=guess)
         return FoundDriven(motion)
 
 
