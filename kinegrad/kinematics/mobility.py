@@ -14,16 +14,14 @@ from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.decoupled import MANY, blocks_of
 from kinegrad.kinematics.freedoms import check_freedoms, first_rows, of_positions
-from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, independent, nearest
+from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, independent
 from kinegrad.kinematics.least_squares import rank as rank_of
-from kinegrad.kinematics.start import place, solve_position
+from kinegrad.kinematics.nearby import positions_nearby
+from kinegrad.kinematics.start import close_position, place, solve_position
 from kinegrad.markup import frame, listed, table
 from kinegrad.quiet import without_warnings
 
 NEARBY = 2
-AMOUNT = 1e-2  # of the disturbance of each coordinate
-MAX_ITERATIONS = 100
-ASSEMBLED = 1e-9
 PANEL = 48  # rows that are made orthogonal to the others together
 
 
@@ -143,7 +141,7 @@ def mobility(system: System) -> Mobility:
         When the mechanism cannot be assembled.
     """
     system = lean(system)
-    work = system.workspace()
+    work = system.workspace(every_marker=True)
     unsuited = _assemble(system, work)
     q = work["q"].copy()
     kept, others = _rows(system, work)
@@ -151,12 +149,7 @@ def mobility(system: System) -> Mobility:
     redundant = {written[k] for k in others if not system.levels[k]} | {
         row.name for row in system.rows if row.number < 0
     }
-    rng = np.random.default_rng(0)
-    nearby = []
-    for _ in range(NEARBY):
-        work["q"][:] = q
-        if _disturb(system, work, rng) <= ASSEMBLED:
-            nearby.append(len(_rows(system, work)[0]))
+    nearby = [len(_rows(system, work)[0]) for _ in positions_nearby(system, work, NEARBY)]
     return Mobility(
         title=system.model.title,
         coordinates=system.kind,
@@ -184,12 +177,14 @@ def _assemble(system: System, work: Workspace) -> str:
     try:
         solve_position(system, work)
         return _complaint(system, work)
-    except AssemblyError:
+    except AssemblyError as error:
         work["q"][:] = guess
-        if _close_rows(system, work) > ASSEMBLED:
-            raise
+        try:
+            close_position(system, work, "at the start")
+        except AssemblyError:
+            raise error from None
         assembled = work["q"].copy()
-        _disturb(system, work, np.random.default_rng(1))  # the guess may be singular, and then has other freedoms
+        work["q"][:] = next(positions_nearby(system, work, 1), assembled)  # the guess may be singular: other freedoms
         complaint = _complaint(system, work)
         if not complaint:
             raise
@@ -207,31 +202,9 @@ def _complaint(system: System, work: Workspace) -> str:
     return ""
 
 
-def _disturb(system: System, work: Workspace, rng) -> float:
-    """Moves to a random position nearby that is assembled again; returns its largest residual."""
-    work["q"][:] += AMOUNT * rng.uniform(-1.0, 1.0, system.n)
-    return _close_rows(system, work)
-
-
 def _evaluate(system: System, work: Workspace, freedoms: int = 0) -> None:
     work["flag"][FREEDOMS] = freedoms
     work.call(POSITION)
-
-
-def _close_rows(system: System, work: Workspace) -> float:
-    """Largest residual after Newton's method of least change on the constraint rows alone."""
-    m = system.m
-    best = np.inf
-    for _ in range(MAX_ITERATIONS):
-        _evaluate(system, work)
-        residual = work["Phi"][:m].copy()
-        last, best = best, float(np.abs(residual).max(initial=0.0))
-        if not np.isfinite(best):
-            return np.inf
-        if best <= 1e-3 * ASSEMBLED or 0.5 * last < best <= ASSEMBLED:
-            break
-        work["q"][:] -= nearest(first_rows(work, "J", m), residual)
-    return best
 
 
 def _rows(system: System, work: Workspace) -> tuple[list[int], list[int]]:
