@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kinegrad.model.reading import plain_scalar
+from kinegrad.model.scalars import plain_scalar
 
 WIDTH = 110
 PLAIN = re.compile(r"[A-Za-z0-9_.(+-][A-Za-z0-9_.()*/+ -]*", re.ASCII)  # no sign of YAML in it, in flow or block

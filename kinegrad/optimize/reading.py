@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from kinegrad.errors import ModelError, Problem
 from kinegrad.files import read_bytes
+from kinegrad.model.documents import MOST_BYTES, load
 from kinegrad.model.element import closest, dotted, sentences
 from kinegrad.model.model import Finding, Model
-from kinegrad.model.reading import MOST_BYTES, build, load, read_file
+from kinegrad.model.reading import build, read_file
 from kinegrad.model.tables import beside
 from kinegrad.model.values import show
 from kinegrad.optimize.description import Description

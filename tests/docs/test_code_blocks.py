@@ -22,7 +22,7 @@ import pytest
 
 import kinegrad as kg
 from kinegrad.cli import main
-from kinegrad.model.reading import load
+from kinegrad.model.documents import load
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

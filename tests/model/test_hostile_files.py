@@ -12,7 +12,7 @@ from bad_models import SOUND, problems_of
 from kinegrad import files
 from kinegrad.errors import LONGEST, KinegradError, ModelError, Problem
 from kinegrad.model.model import Model
-from kinegrad.model.reading import MAX_ANCHORS
+from kinegrad.model.parsed import MAX_ANCHORS
 from kinegrad.model.values import MOST_TITLE
 from kinegrad.page.meshes import read_mesh
 

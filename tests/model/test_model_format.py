@@ -7,10 +7,11 @@ import pytest
 
 from kinegrad.model.bodies import AxisInertia, Body, FrameMarker, PointMass, Pose, VectorMarker
 from kinegrad.model.constraints import CONSTRAINTS, Driver, FloatingStart, Freedom, Objective
+from kinegrad.model.documents import MAX_CHARACTERS, load
 from kinegrad.model.forces import FORCES
 from kinegrad.model.joints import JOINTS
 from kinegrad.model.model import KEYS, Model
-from kinegrad.model.reading import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, load
+from kinegrad.model.plain_style import MAX_DEPTH, MAX_VALUES
 from kinegrad.model.shapes import SHAPES
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS, Simulation
 
@@ -67,4 +68,4 @@ def test_every_section_key_and_type_is_mentioned():
 def test_limits():
     assert f"{MAX_CHARACTERS:,} characters".replace(",", " ") in PAGE
     assert f"{MAX_DEPTH} levels" in PAGE
-    assert f"{MAX_NODES:,} values".replace(",", " ") in PAGE
+    assert f"{MAX_VALUES:,} values".replace(",", " ") in PAGE

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kinegrad.errors import ModelError
+from kinegrad.model.documents import load
 from kinegrad.model.model import KEYS, Model
-from kinegrad.model.reading import load
 
 FILES = [p for p in (Path(__file__).parents[2] / "examples").rglob("*.yaml") if "kinegrad_study" not in p.read_text()]
 # Long ones, whose elements others have: each value that is replaced is a model that is read.

@@ -4,8 +4,10 @@ import pytest
 from bad_models import SOUND, assert_one_problem, problems_of, spoil
 
 from kinegrad.errors import ModelError
+from kinegrad.model.documents import MAX_CHARACTERS, load
 from kinegrad.model.model import Model
-from kinegrad.model.reading import MAX_CHARACTERS, MAX_DEPTH, load, plain_scalar
+from kinegrad.model.plain_style import MAX_DEPTH
+from kinegrad.model.scalars import plain_scalar
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from bad_models import SOUND, spoil
 from random_models import Maker
 
+from kinegrad.model.documents import load
 from kinegrad.model.model import READ
-from kinegrad.model.reading import load
 from kinegrad.model.schema import json_schema
 
 FILES = (Path(__file__).parents[2] / "examples").rglob("*.yaml")

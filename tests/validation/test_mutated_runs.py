@@ -10,7 +10,7 @@ import pytest
 
 import kinegrad as kg
 from kinegrad.errors import AccuracyWarning, DerivativeWarning, IterationWarning, KinegradError, ModelWarning
-from kinegrad.model.reading import load
+from kinegrad.model.documents import load
 from kinegrad.page.html import page
 from kinegrad.page.scene import scene
 
