@@ -45,6 +45,7 @@ def set_up(work, inner) -> None:
     arrays["inner_opts"][:] = 0.0, 0.0, 0.0, 0.0, -1.0, known["rank"]
     arrays["again"][:] = system.tables["again"]
     arrays["inner_fn"][:] = addresses([None] * len(arrays["inner_fn"]))
+    inner.link_solver()
     work.context.inner = inner.context
 
 

@@ -545,11 +545,16 @@ class Workspace:
 
         for k in wanted:
             self._link(k)
+        self.link_solver()
+        return addresses([self._function(k) if k in wanted else None for k in range(len(self.system.set.functions))])
+
+    def link_solver(self) -> None:
+        """Put the addresses of the functions of fronts, where these are used, into the context."""
         if self.system.solver == FRONTS:
             from kinegrad.kernels.solvers.fronts import FUNCTIONS
+            from kinegrad.kernels.table import addresses
 
             self.arrays["solver"][:] = addresses(FUNCTIONS)
-        return addresses([self._function(k) if k in wanted else None for k in range(len(self.system.set.functions))])
 
     def _link(self, which: int) -> None:
         """Put the addresses of what function `which` runs on this model into the context."""

@@ -36,6 +36,18 @@ def test_values_are_those_of_signals(run):
     assert x.mean() < run.objectives["peak"] < x.max()
 
 
+@pytest.mark.parametrize("method", ["direct", "adjoint"])
+def test_forces_by_fronts_are_those_of_full_matrices(method):
+    """The equations that are solved again have the solver of the run."""
+    chosen = system("reference-point", OF_DRIVER + OF_JOINTS, T=0.02)
+    found = {}
+    for solver in ("dense", "fronts"):
+        motion = kg.simulate(chosen, "index1", "rk4", step=5e-4, solver=solver)
+        found[solver] = np.array(list(motion.objectives.values())), kg.gradient(motion, method=method).matrix
+    for a, b in zip(*found.values(), strict=True):
+        assert_close(a, b, 1e-10)
+
+
 def test_times_between_steps_are_ends_of_steps():
     motion = kg.simulate(system(T=0.02), "index1", "newmark")
     assert 0.0085 in motion.ts and np.diff(motion.ts).max() <= 0.003 * (1 + 1e-12)
