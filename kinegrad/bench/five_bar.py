@@ -50,7 +50,7 @@ def kinegrad_five_bar(formulation, integrator, step, t_end):
     """Result of kinegrad in joint coordinates; the two choices by the names of their classes. Loop only."""
     import kinegrad as kg
 
-    system = _kinegrad_system(False)
+    system = five_bar_system(False)
     motion = kg.simulate(system, getattr(kg, formulation)(), getattr(kg, integrator)(), step=step, t_end=t_end)
     x, y, _ = motion.marker("bar_12.P2").position[-1]
     return Result(motion.us_per_step * round(t_end / step) * 1e-6, motion.us_per_step, (float(x), float(y)))
@@ -60,13 +60,13 @@ def kinegrad_gradient(method, step, t_end):
     """CPU seconds of the gradient (3 objectives by 5 parameters, forward pass included) and of a plain simulation."""
     import kinegrad as kg
 
-    motion = kg.simulate(_kinegrad_system(True), kg.ALI3P(), kg.Newmark(), step=step, t_end=t_end)
+    motion = kg.simulate(five_bar_system(True), kg.ALI3P(), kg.Newmark(), step=step, t_end=t_end)
     gradient = kg.gradient(motion, method=method)
     return gradient.cpu_s, gradient.simulation_cpu_s
 
 
 @functools.cache
-def _kinegrad_system(objectives):
+def five_bar_system(objectives):
     """The five-bar, with its objectives or, as the peers have it, without."""
     import kinegrad as kg
 

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 INSTALL_PEERS = 'python -m pip install "kinegrad[bench]"'
 # a package to import, and the name of its distribution where that differs
 DISTRIBUTION = {"kinegrad": "kinegrad", "numba": "numba", "numpy": "numpy", "exudyn": "exudyn", "mujoco": "mujoco"}
-DISTRIBUTION["pinocchio"] = "pin"
+DISTRIBUTION |= {"pinocchio": "pin", "casadi": "casadi"}
 
 
 def machine() -> list[str]:

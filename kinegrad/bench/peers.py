@@ -9,14 +9,16 @@ import io
 import sys
 import time
 from dataclasses import dataclass
-from math import atan2, hypot, sqrt
+from math import atan2, copysign, cos, hypot, sin, sqrt
+from typing import NamedTuple
 
 # Position at the start of each point, then the bars between them: ends, mass, moment of inertia about the middle.
 POINTS = {"A": (0.0, 0.0), "P1": (-1.0, -1.0), "P2": (0.5, -2.0), "P3": (2.0, -1.0), "B": (1.0, 0.0)}
 BARS = [("A", "P1", 1.0, 1 / 6), ("P1", "P2", 1.5, 13 / 32), ("P2", "P3", 1.5, 13 / 32), ("P3", "B", 1.0, 1 / 6)]
-SPRINGS = [("P1", sqrt(5)), ("P2", sqrt(17) / 2)]  # from B to this point, natural length
-STIFFNESS = 100.0
+STIFFNESS = 100.0  # of the springs from B to P1 and to P2
 GRAVITY = 9.81
+L_12, L_23, L_3B = sqrt(13) / 2, sqrt(13) / 2, sqrt(2)
+ANGLES = atan2(-1.0, -1.0), atan2(-1.0, 1.5)  # of the bars A-1 and 1-2 at the start
 
 # Point 2 at 5 s, from two angles as independent coordinates and an explicit Runge-Kutta method of order 8; steps of
 # at most 10, 5 and 2.5 ms agree to 1e-12 m.
@@ -37,6 +39,34 @@ class Result:
         return hypot(self.position[0] - REFERENCE[0], self.position[1] - REFERENCE[1])
 
 
+class Numbers(NamedTuple):
+    """Numbers that gradients are taken by: natural lengths of the springs; mass, centre and length of the bar A-1."""
+
+    L_s1: float = sqrt(5)
+    L_s2: float = sqrt(17) / 2
+    m_A1: float = 1.0
+    r_G: float = sqrt(2) / 2
+    L_A1: float = sqrt(2)
+
+
+def points_of(numbers):
+    """Places of all points at the start: the first two angles are held, circles about point 2 and B give point 3."""
+    x1, y1 = numbers.L_A1 * cos(ANGLES[0]), numbers.L_A1 * sin(ANGLES[0])
+    x2, y2 = x1 + L_12 * cos(ANGLES[1]), y1 + L_12 * sin(ANGLES[1])
+    dx, dy = POINTS["B"][0] - x2, POINTS["B"][1] - y2
+    far = dx * dx + dy * dy
+    along = 0.5 * (far + L_23**2 - L_3B**2)
+    across = copysign(sqrt(L_23**2 * far - along * along), side())
+    P3 = (x2 + (along * dx + across * dy) / far, y2 + (along * dy - across * dx) / far)
+    return POINTS | {"P1": (x1, y1), "P2": (x2, y2), "P3": P3}
+
+
+def side():
+    """Positive or negative: on which side of the line from point 2 to B point 3 lies."""
+    (x2, y2), (x3, y3), (xb, yb) = (POINTS[name] for name in ("P2", "P3", "B"))
+    return (x3 - x2) * (yb - y2) - (y3 - y2) * (xb - x2)
+
+
 def exudyn_five_bar(step, t_end):
     """Result of Exudyn with planar rigid bodies and its implicit trapezoidal rule (index 2).
 
@@ -47,20 +77,24 @@ def exudyn_five_bar(step, t_end):
     # The container owns the system: letting it go while the system is in use would be an error.
     container = exu.SystemContainer()
     mbs = container.AddSystem()
-    bar_12, half_length = _build_exudyn(mbs, items)
+    bar_12, tip = build_exudyn(mbs, items, Numbers())
+    settings, n_steps = exudyn_settings(exu, step, t_end), round(t_end / step)
+    begin = time.thread_time()
+    mbs.SolveDynamic(settings, solverType=exu.DynamicSolverType.TrapezoidalIndex2)
+    cpu_s = time.thread_time() - begin
+    x, y, _ = mbs.GetObjectOutputBody(bar_12, exu.OutputVariableType.Position, localPosition=[tip, 0, 0])
+    return Result(cpu_s, cpu_s / n_steps * 1e6, (float(x), float(y)))
 
+
+def exudyn_settings(exu, step, t_end):
+    """How Exudyn steps."""
     settings = exu.SimulationSettings()
-    settings.timeIntegration.numberOfSteps = n_steps = round(t_end / step)
+    settings.timeIntegration.numberOfSteps = round(t_end / step)
     settings.timeIntegration.endTime = t_end
     settings.timeIntegration.newton.modifiedNewtonJacUpdatePerStep = True
     settings.linearSolver.solverType = exu.LinearSolverType.EXUdense
     settings.solution.file.write = False
-
-    begin = time.thread_time()
-    mbs.SolveDynamic(settings, solverType=exu.DynamicSolverType.TrapezoidalIndex2)
-    cpu_s = time.thread_time() - begin
-    x, y, _ = mbs.GetObjectOutputBody(bar_12, exu.OutputVariableType.Position, localPosition=[half_length, 0, 0])
-    return Result(cpu_s, cpu_s / n_steps * 1e6, (float(x), float(y)))
+    return settings
 
 
 def import_exudyn():
@@ -72,31 +106,34 @@ def import_exudyn():
     return exudyn, exudyn.itemInterface
 
 
-def _build_exudyn(mbs, items):
-    """Number of the body 1-2 and half its length, after filling `mbs` with the mechanism at rest."""
+def build_exudyn(mbs, items, numbers):
+    """Number of the body 1-2 and where point 2 is on it, after filling `mbs` with the mechanism at rest."""
+    points = points_of(numbers)
 
     def point_marker(body, place):
         return mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=body, localPosition=[*place, 0.0]))
 
     ground = mbs.AddObject(items.ObjectGround())
-    fixed = {name: point_marker(ground, POINTS[name]) for name in "AB"}
+    fixed = {name: point_marker(ground, points[name]) for name in "AB"}
     bodies, joints, tips = [], [], {}
     previous = fixed["A"]
     for first, last, mass, inertia in BARS:
-        (xa, ya), (xb, yb) = POINTS[first], POINTS[last]
-        pose = [(xa + xb) / 2, (ya + yb) / 2, atan2(yb - ya, xb - xa)]
-        half_length = hypot(xb - xa, yb - ya) / 2
+        (xa, ya), (xb, yb) = points[first], points[last]
+        length = hypot(xb - xa, yb - ya)
+        mass, centre = (numbers.m_A1, numbers.r_G) if first == "A" else (mass, length / 2)
+        part = centre / length
+        pose = [xa + part * (xb - xa), ya + part * (yb - ya), atan2(yb - ya, xb - xa)]
         node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=pose))
         body = mbs.AddObject(items.ObjectRigidBody2D(mass=mass, inertia=inertia, nodeNumber=node))
         whole = mbs.AddMarker(items.MarkerBodyMass(bodyNumber=body))
         mbs.AddLoad(items.LoadMassProportional(markerNumber=whole, loadVector=[0, -GRAVITY, 0]))
-        joints.append([previous, point_marker(body, (-half_length, 0.0))])
-        previous = tips[last] = point_marker(body, (half_length, 0.0))
-        bodies.append((body, half_length))
+        joints.append([previous, point_marker(body, (-centre, 0.0))])
+        previous = tips[last] = point_marker(body, (length - centre, 0.0))
+        bodies.append((body, length - centre))
     joints.append([previous, fixed["B"]])
     for markers in joints:
         mbs.AddObject(items.ObjectJointRevolute2D(markerNumbers=markers))
-    for point, natural_length in SPRINGS:
+    for point, natural_length in (("P1", numbers.L_s1), ("P2", numbers.L_s2)):
         mbs.AddObject(
             items.ObjectConnectorSpringDamper(
                 markerNumbers=[fixed["B"], tips[point]], stiffness=STIFFNESS, referenceLength=natural_length
@@ -114,7 +151,7 @@ def mujoco_five_bar(step, t_end, integrator="implicitfast"):
     """
     import mujoco
 
-    model = mujoco.MjModel.from_xml_string(_mujoco_xml(step, integrator))
+    model = mujoco.MjModel.from_xml_string(mujoco_xml(step, integrator, Numbers()))
     data = mujoco.MjData(model)
     n_steps = round(t_end / step)
     begin = time.thread_time()
@@ -125,29 +162,32 @@ def mujoco_five_bar(step, t_end, integrator="implicitfast"):
     return Result(cpu_s, cpu_s / n_steps * 1e6, (float(x), float(y)))
 
 
-def _mujoco_xml(step, integrator):
+def mujoco_xml(step, integrator, numbers, sensors=""):
     """Model file in which all angles are zero at the start, so that every frame begins parallel to the ground.
 
     Only the moment of inertia about z acts in the plane; the other two are set equal to it.
     """
 
-    def bar(origin, tip, mass, inertia, tip_site, inner=""):
-        """A bar that hangs by its point `origin` on the body around it."""
-        dx, dy = POINTS[tip][0] - POINTS[origin][0], POINTS[tip][1] - POINTS[origin][1]
+    points = points_of(numbers)
+
+    def bar(origin, tip, mass, inertia, tip_site, inner="", part=0.5):
+        """A bar that hangs by its point `origin` on the body around it; `part`: of its length, to its centre."""
+        dx, dy = points[tip][0] - points[origin][0], points[tip][1] - points[origin][1]
         return (
             f'<joint axis="0 0 1"/><site name="{tip_site}" pos="{dx!r} {dy!r} 0"/>'
-            f'<inertial pos="{dx / 2!r} {dy / 2!r} 0" mass="{mass!r}"'
+            f'<inertial pos="{part * dx!r} {part * dy!r} 0" mass="{mass!r}"'
             f' diaginertia="{inertia!r} {inertia!r} {inertia!r}"/>'
             + (f'<body pos="{dx!r} {dy!r} 0">{inner}</body>' if inner else "")
         )
 
-    (_, _, m_A1, J_A1), (_, _, m_12, J_12), (_, _, m_23, J_23), (_, _, m_3B, J_3B) = BARS
-    left = bar("A", "P1", m_A1, J_A1, "P1", bar("P1", "P2", m_12, J_12, "P2"))
+    (_, _, _, J_A1), (_, _, m_12, J_12), (_, _, m_23, J_23), (_, _, m_3B, J_3B) = BARS
+    inner = bar("P1", "P2", m_12, J_12, "P2")
+    left = bar("A", "P1", numbers.m_A1, J_A1, "P1", inner, numbers.r_G / numbers.L_A1)
     right = bar("B", "P3", m_3B, J_3B, "P3", bar("P3", "P2", m_23, J_23, "P2_right"))
     springs = "".join(
         f'<spatial stiffness="{STIFFNESS!r}" springlength="{natural_length!r}">'
         f'<site site="B"/><site site="{point}"/></spatial>'
-        for point, natural_length in SPRINGS
+        for point, natural_length in (("P1", numbers.L_s1), ("P2", numbers.L_s2))
     )
     return f"""
     <mujoco>
@@ -165,4 +205,5 @@ def _mujoco_xml(step, integrator):
         <connect site1="P2" site2="P2_right" solref="{-1 / step**2!r} {-1 / step!r}"
                  solimp="0.9999 0.9999 0.001 0.5 2"/>
       </equality>
+      <sensor>{sensors}</sensor>
     </mujoco>"""

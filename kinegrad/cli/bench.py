@@ -11,10 +11,10 @@ from kinegrad.cli.contract import Report
 from kinegrad.cli.options import Json
 from kinegrad.errors import KinegradError
 
-PARTS = ("five-bar", "chain", "iftomm", "thesis", "large")
+PARTS = ("five-bar", "gradient", "chain", "iftomm", "thesis", "large")
 LARGEST, LARGEST_OF_ALL = 1024, 64  # bodies
 
-Part = Annotated[str, typer.Argument(metavar="PART", help="five-bar, chain, iftomm, thesis, large or all.")]
+Part = Annotated[str, typer.Argument(metavar="PART", help="five-bar, gradient, chain, iftomm, thesis, large or all.")]
 Repeats = Annotated[int, typer.Option("--repeats", metavar="N", help="Turns that count, after one that does not.")]
 Only = Annotated[str, typer.Option("--only", metavar="WORD", help="Rows whose name contains this word.")]
 
@@ -29,12 +29,13 @@ def bench(
 ) -> Report:
     """Time kinegrad beside other programs.
 
-    The linkage of five bars beside Exudyn and MuJoCo, and its gradients; open chains beside Pinocchio, MuJoCo and Exudyn; the
-    problems A01 to A05 of the IFToMM library beside Exudyn and MuJoCo; the tables and figures of a thesis; large
+    The linkage of five bars beside Exudyn and MuJoCo, and its gradients; gradients beside CasADi, MuJoCo and Exudyn, and those
+    of robots beside Pinocchio; open chains beside Pinocchio, MuJoCo and Exudyn; the problems A01 to A05 of the IFToMM library
+    beside Exudyn and MuJoCo; the tables and figures of a thesis; large
     mechanisms of more and more bodies. Programs that are not installed are left out.
     Example: kinegrad bench five-bar --only kinegrad
     """
-    from kinegrad.bench import chain, five_bar, iftomm, large, thesis
+    from kinegrad.bench import chain, five_bar, gradient, iftomm, large, thesis
     from kinegrad.bench.machine import machine
     from kinegrad.cli.progress import Progress
 
@@ -49,13 +50,13 @@ def bench(
     chosen = PARTS if part == "all" else (part,)
     most = largest or (LARGEST_OF_ALL if part == "all" else LARGEST)
     found = {}
-    for name, module in zip(PARTS, (five_bar, chain, iftomm, thesis, large), strict=True):
+    for name, module in zip(PARTS, (five_bar, gradient, chain, iftomm, thesis, large), strict=True):
         if name in chosen:
             with Progress(f"benchmark, {name}") as progress:
                 more = {"largest": most} if module is large else {}
                 found[name] = (module, module.run(repeats, only, progress, **more))
     if not any(rows for _, rows in found.values()):
-        words = "kinegrad, exudyn, mujoco" + (", pinocchio" if "chain" in chosen else "")
+        words = "kinegrad, exudyn, mujoco" + (", pinocchio" if {"chain", "gradient"} & {*chosen} else "")
         raise KinegradError(f"--only {only!r} matches no row; try {words}.")
     lines = machine()
     data = {"machine": lines} | {
