@@ -277,7 +277,7 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
     """
     square, wide = pat
     dense, n = square[DENSE], square[COLUMNS]
-    last, size = spread4(0.0), spread4(0.0)
+    last, size, first = spread4(0.0), spread4(0.0), spread4(0.0)
     for k in range(MOST_ROUNDS):
         for i in range(n):
             put4(W, i, get4(R1, i))
@@ -296,9 +296,11 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
         e = spread4(0.0)
         if k == 0:
             for i in range(n):
-                put4(X, i, get4(W, i))
+                w = get4(W, i)
+                put4(X, i, w)
+                first = w * w + first
         else:
-            size = spread4(0.0)
+            size = first  # a solution of nothing but multipliers is rounding of what the first round gave
             for i in range(n):
                 w = get4(W, i)
                 x = get4(X, i) + w

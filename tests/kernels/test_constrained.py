@@ -221,3 +221,17 @@ def test_a_row_that_loses_rank_is_told():
     T, J = np.eye(3), np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 1e-6, 0.0]])
     status, left, _, _ = solve_symmetric(T, J, 0.0, MOST_ROUNDS, np.zeros(3), np.array([1.0, 2.0]))
     assert status == OK and left == LEAVES_MUCH
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_rows_alone_bear_settles(seed):
+    """Forces that constraints take up altogether move nothing: x is zero, and rounding of it is no reason for more rounds."""
+    rng = np.random.default_rng(seed)
+    n = m = 12
+    G, J = rng.normal(size=(n, n)), rng.normal(size=(m, n))
+    T, Y0 = G @ G.T + np.eye(n), rng.normal(size=(m, 4)) * [1.0, 1e3, 1e-3, 0.0]
+    X, Y = np.zeros((n, 4)), np.zeros((m, 4))
+    status, rounds = solve_general(T, J, 0.0, False, J.T @ Y0, np.zeros((m, 4)), X, Y)
+    assert status == OK and 2 <= rounds <= 5
+    assert_allclose(X, 0.0, atol=1e-20 * abs(J.T @ Y0).max())
+    assert_allclose(Y, Y0, rtol=0, atol=1e-12 * abs(Y0).max())
