@@ -33,15 +33,17 @@ def set_up(work, inner) -> None:
     from kinegrad.kernels.table import addresses
 
     system, arrays = work.system, work.arrays
+    place = np.array([system.number_of.get(name, -1) for name in inner.system.coordinates], np.int64)
     for name in ("q", "v"):
-        inner[name][:] = work[name if name == "q" else "vp"]
+        inner[name][:] = np.where(place >= 0, work[name if name == "q" else "vp"][place], 0.0)
     inner["par"][TIME], inner["flag"][FREEDOMS] = work["par"][TIME], 0
     known = system.tables.setdefault("rank", {})
     if not known:
         known |= _rank(inner)
     for name in ("row_scale", "scale"):
         inner[name][:] = known[name]
-    arrays["inner"][:] = inner.pointer if isinstance(inner.pointer, int) else 0, system.m
+    arrays["inner"][:] = inner.pointer if isinstance(inner.pointer, int) else 0, inner.system.m
+    arrays["inner_q"][:] = place
     arrays["inner_opts"][:] = 0.0, 0.0, 0.0, 0.0, -1.0, known["rank"]
     arrays["again"][:] = system.tables["again"]
     arrays["inner_fn"][:] = addresses([None] * len(arrays["inner_fn"]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kinegrad.coordinates.joints.rows import cross
 from kinegrad.coordinates.laws import Formula
+from kinegrad.coordinates.opened_joints import reaction
 from kinegrad.errors import ExpressionError
 from kinegrad.kernels.records import COINCIDENCE, DISTANCE
 from kinegrad.model.names import Reference
@@ -21,7 +22,7 @@ def of_constraint(elements, formula: Formula, reference: Reference):
     """The Scalar, or the three, of a force of a constraint."""
     name, part = reference.element, reference.part
     if part.startswith("reaction."):
-        return _reaction(elements, formula, name)[part]
+        return tuple(_reaction(elements, formula, name)[part])
     if name not in elements.row_names:
         raise NotHere(f"uses the force of {name!r}, which has no row of its own in these coordinates.")
     force = -elements.multiplier(formula, elements.row_names.index(name))
@@ -33,13 +34,22 @@ def of_constraint(elements, formula: Formula, reference: Reference):
 def _reaction(elements, formula: Formula, name: str) -> dict[str, list]:
     """Force and moment that the first body of a joint or constraint exerts on its second, at the first marker (OBJ-4)."""
     element = elements.model.joints.get(name) or elements.model.constraints[name]
-    rows = elements.rows_of.get(name)
+    if name in elements.opened:
+        return reaction(elements, formula, name)
+    if name in elements.can_open:
+        elements.to_open[name] = None
+        zero = [formula.graph.constant(0.0)] * 3
+        return {"reaction.force": zero, "reaction.moment": zero}
+    rows = elements.rows_of.get(name, ())
     laws = {row["row"] for row in elements.tables["row_law"]}
-    if rows is None or name in elements.shared or laws & set(rows):
-        why = "is given by expressions" if rows is not None and laws & set(rows) else "has no rows of its own there"
+    if name in elements.shared:
         raise NotHere(
-            f"uses the reaction of {name!r}, which {why}; objectives take those of joints that are rows between markers: all "
-            "but screws in reference-point coordinates, and in joint coordinates those that close a loop."
+            f"uses the reaction of {name!r}, which the bodies share by coordinates, without a row that tells what it exerts; "
+            "take joint or reference-point coordinates."
+        )
+    if laws & set(rows):
+        raise NotHere(
+            f"uses the reaction of {name!r}, which is given by expressions; take joint coordinates, with it in the tree."
         )
     if not hasattr(element, "between"):
         raise ExpressionError(f"uses the reaction of {name!r}, which is not between two markers.")

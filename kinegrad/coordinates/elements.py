@@ -50,12 +50,14 @@ class Elements:
     ----------
     coordinate : callable
         ``coordinate(joint, part)`` gives the number of a coordinate of q, or None when it must be measured from markers.
+    slots : SlotBuilder, optional
+        One that has slots already, which are the same here.
     """
 
-    def __init__(self, model, parameters: Parameters, coordinate: Callable):
+    def __init__(self, model, parameters: Parameters, coordinate: Callable, slots: SlotBuilder | None = None):
         self.model = model
         self.parameters = parameters
-        self.slots = SlotBuilder(parameters)
+        self.slots = SlotBuilder(parameters) if slots is None else slots
         self.slots.scalars("zero", [self.slots.graph.constant(0.0)] * N_ZERO)
         self.coordinate = coordinate
         self.coordinates: list[Coordinate] = []  # those of the set, then those that elements own
@@ -66,6 +68,11 @@ class Elements:
         self.again: list[bool] = []  # objectives with multipliers
         self.not_here: dict[str, str] = {}  # objectives that these coordinates cannot give, and why
         self.rows_of: dict[str, range] = {}  # by joint or constraint
+        self.can_open: Collection[str] = ()  # joints without rows that can be opened (OBJ-6)
+        self.opened: dict[
+            str, tuple[int, float]
+        ] = {}  # those that are: the first of six rows, sign of what these exert
+        self.to_open: dict[str, None] = {}  # those whose reactions objectives use
         self.markers: dict[tuple, int] = {}
         self.marker_names: dict[str, int] = {}
         self.scalars: dict[tuple, int] = {}
@@ -333,6 +340,13 @@ class Elements:
         """One row a·(x_i - x_j) = value."""
         self._row(name, DOT, a, i, j, val=val)
 
+    def hold(self, name: str, coordinates: range) -> int:
+        """The first of rows that hold entries of q at zero."""
+        first = len(self.row_names)
+        for k in coordinates:
+            self._row(f"{name} {self.coordinates[k].part}", MEASURE, n=self.coordinate_scalar(k))
+        return first
+
     def distance(self, name: str, i: int, j: int, val: int) -> None:
         """One row |x_i - x_j|² = L²."""
         self._row(name, DISTANCE, -1, i, j, val=val)
@@ -494,7 +508,7 @@ class Elements:
         kinds = {}
         for row, (name, objective) in enumerate(self.model.objectives.items()):
             kinds[name] = objective.kind
-            formula = self.formula()
+            formula, known, self.to_open = self.formula(), self.to_open, {}
             try:
                 g = self.value(formula, f"objectives.{name}", objective.expression, f"objective {name!r}")
             except NotHere as error:
@@ -503,10 +517,14 @@ class Elements:
             except ExpressionError as error:
                 where = f"objectives.{name}"
                 raise ModelError(Problem(f"objective {name!r} {error}", where)) from None
+            elsewhere, self.to_open = bool(self.to_open), known | self.to_open
+            if elsewhere:  # it is computed where the joints are opened
+                formula = self.formula()
+                g = formula.graph.constant(0.0)
             formula.forget_unused(g)
             self.add("objective", name, self.packed.add(formula, objective_tapes(formula, g), row=row))
             every = list(self.scalars)
-            self.again.append(any(every[k][0] < 0 and every[k][1] < 0 for k in formula.scalars))
+            self.again.append(elsewhere or any(every[k][0] < 0 and every[k][1] < 0 for k in formula.scalars))
             if not self.again[-1]:
                 self.watch(name, formula, [g])
         return kinds

@@ -156,6 +156,12 @@ class System:
         """Whether objectives use forces of constraints, for which states are solved again."""
         return bool(self.objectives) and any(self.tables.get("again", ()))
 
+    @cached_property
+    def beside(self) -> System:
+        """The system in which states are solved again: itself, or the one with opened joints (OBJ-6)."""
+        opened = self.tables.get("opened")
+        return self if opened is None else opened.with_parameters(self.rho).with_solver(self.solver)
+
     def refuse_objectives(self) -> None:
         """Raise where these coordinates cannot give an objective."""
         for sentence in self.tables.get("not_here", {}).values():
@@ -412,7 +418,7 @@ class Workspace:
         from kinegrad.coordinates.beside import set_up
 
         ds, every_marker, wanted = self._like
-        inner = Workspace(self.system, self.arrays["s"], ds, every_marker, wanted, plain=True)
+        inner = Workspace(self.system.beside, self.arrays["s"], ds, every_marker, wanted, plain=True)
         set_up(self, inner)
         return inner
 
@@ -499,8 +505,10 @@ class Workspace:
         whole |= {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64), "alike": ((n,), np.int64)}
         whole |= dict.fromkeys(PIVOTS, ((n,), np.int32))
         again = self.system.solves_again
+        n, m = (self.system.beside.n, self.system.beside.m) if again else (n, m)
         whole |= {"inner": ((2 * again,), np.int64), "again": ((o * again,), np.int64)}
         whole |= {"inner_fn": ((N_FUNCTIONS * again,), np.int64), "inner_opts": ((6 * again,), np.float64)}
+        whole |= {"inner_q": ((n * again,), np.int64)}
         shapes |= {name: (o * again, n if name == "by_motion" else m) for name in BY_FORCES}
         return {name: (shape, number) for name, shape in shapes.items()} | whole
 

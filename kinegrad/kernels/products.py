@@ -71,9 +71,9 @@ FRONT_NUMBERS = {"T_fronts": 2, "M_fronts": 2, "front_w": 1, "front_x": 2}  # an
 FRONT_WORDS = ("front_job", "front_words", "solver")
 
 # Of objectives with forces of constraints (`kinegrad.kernels.formulations.constraint_forces`): the context beside and its
-# number of rows, functions of the set, and which objectives these are; options; their derivatives by multipliers, and adjoints
-# of the equations of motion and of rows in them.  Empty where there are none.
-SOLVED_AGAIN = {"inner": "i8", "inner_fn": "i8", "again": "i8", "inner_opts": "f8"}
+# number of rows, which coordinate each of its own is (-1: it is held at zero), functions of the set, and which objectives these
+# are; options; their derivatives by multipliers, and adjoints of the equations of motion and of rows in them.  Or empty.
+SOLVED_AGAIN = {"inner": "i8", "inner_q": "i8", "inner_fn": "i8", "again": "i8", "inner_opts": "f8"}
 BY_FORCES = ("g_lam", "by_motion", "by_rows")
 
 PATTERN_OF = {

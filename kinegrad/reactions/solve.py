@@ -87,11 +87,12 @@ class Balance:
                 for marker in ((body, len(s) + 3 * i, True), *((body, axes + 3 * c, False) for c in range(3)))
             ]
             view = {**tables, "every_marker": (*tables["markers"], *extra), "known": {}}
+            view["elements"] = {**view["elements"], "objective": ()}
             if not held:
                 rows = {kind: tuple(row for row in view["elements"][kind] if row["row"] < system.m) for kind in ROWS}
                 view["elements"] = {**view["elements"], **rows}
             tables[name] = view
-        viewed = replace(system, tables=tables[name], freedoms=system.freedoms if held else ())
+        viewed = replace(system, tables=tables[name], objectives={}, freedoms=system.freedoms if held else ())
         return viewed.workspace(s=np.concatenate([s, masses.com.ravel(), np.eye(3).ravel()]), every_marker=True)
 
     def run(self, t, q, qd, qdd) -> Results:

@@ -159,8 +159,10 @@ def test_wrong_blocks(parameters):
     with pytest.raises(ValueError, match="does not fit 2 fields"):
         b.linear("block", fields, np.ones((3, 3)))
     b.linear("block", fields, np.ones((3, 2)))
-    with pytest.raises(ValueError, match="exist already"):
-        b.linear("block", fields, np.ones((3, 2)))
+    assert b.linear("block", fields, np.ones((3, 2))) == 0
+    for again, matrix in ((fields[::-1], np.ones((3, 2))), (fields, np.eye(3, 2))):
+        with pytest.raises(ValueError, match="exist already"):
+            b.linear("block", again, matrix)
 
 
 def test_a_field_used_twice_in_a_block(parameters):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,7 +55,13 @@ class JointSet(CoordinateSet):
 
         if body_point not in BODY_POINTS:
             raise KinegradError(f"body_point is {body_point!r}; choose one of {', '.join(BODY_POINTS)}.")
-        return Lowering(model, spanning_tree(model, cut), values, body_point).system()
+        lowering = Lowering(model, spanning_tree(model, cut), values, body_point)
+        system = lowering.system()
+        if not lowering.elements.to_open:
+            return system
+        opened = Lowering(model, lowering.tree, values, body_point, lowering).system()
+        opened.tables["again"] = system.tables["again"]
+        return replace(system, slots=opened.slots, tables=system.tables | {"opened": opened, "known": {}})
 
     @property
     def options(self) -> dict:

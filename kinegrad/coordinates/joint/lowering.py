@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinegrad.coordinates.coordinate_set import Coordinate
+from kinegrad.coordinates.coordinate_set import METRE, Coordinate
 from kinegrad.coordinates.elements import Elements, lowered
 from kinegrad.coordinates.joint.joint_set import JointSet
 from kinegrad.coordinates.joint.spanning_tree import GROUND, SpanningTree, TreeEdge
 from kinegrad.coordinates.joints import KINDS
 from kinegrad.coordinates.joints.base import Motion
+from kinegrad.coordinates.joints.rows import frame_axis
 from kinegrad.coordinates.masses import inertia
+from kinegrad.coordinates.opened_joints import OPENED
 from kinegrad.coordinates.system import System
-from kinegrad.kernels.joint.records import EULER, RIGID
+from kinegrad.kernels.joint.records import EULER, RIGID, SLIDE, TURN
 from kinegrad.model.parameters import Parameters
 
 NODE_DEFAULTS = {"rot": 0, "axis": 0, "sgn": 1, "pitch": 0, "off": 0, "ref": 0, "m0": 0, "m1": 0}
 
 
 class Lowering:
-    """One model on its way to a System."""
+    """One model on its way to a System.
 
-    def __init__(self, model, tree: SpanningTree, values: Mapping | None, body_point: str):
+    Parameters
+    ----------
+    beside : Lowering, optional
+        That of the same model, whose objectives use the reactions of joints: these are opened here (OBJ-6).
+    """
+
+    def __init__(
+        self, model, tree: SpanningTree, values: Mapping | None, body_point: str, beside: Lowering | None = None
+    ):
         self.model = model
         self.body_point = body_point
         self.tree = tree
@@ -33,7 +43,15 @@ class Lowering:
         self.index: dict[tuple[str, str], int] = {}
         self.euler: dict[str, tuple[int, float]] = {}
         self.masses: list[dict] = []
-        self.elements = Elements(model, Parameters(model.parameters), lambda j, c: self.index.get((j, c)))
+        self.elements = Elements(
+            model,
+            Parameters(model.parameters) if beside is None else beside.elements.parameters,
+            lambda j, c: self.index.get((j, c)),
+            None if beside is None else beside.slots,
+        )
+        self.elements.can_open = {edge.joint for edge in tree.edges}
+        self.to_open = {} if beside is None else beside.elements.to_open
+        self.held: dict[str, tuple[int, float]] = {}  # opened joints: the first of six coordinates, sign
         self.slots, self.coordinates = self.elements.slots, self.elements.coordinates
 
     def system(self) -> System:
@@ -47,6 +65,8 @@ class Lowering:
             e.norm(f"{name} norm", k[0])
         for name in (*self.tree.cut, *self.tree.links):
             e.close(name)
+        for name, (k, sign) in self.held.items():
+            e.opened[name] = e.hold(name, range(k, k + len(OPENED))), sign
         coordinates = JointSet(
             tree=self.tree, body_point=self.body_point, index=dict(self.index), euler=dict(self.euler), nodes=tuple(self.nodes),
             screws=tuple(self.screws), masses=tuple(self.masses),
@@ -72,34 +92,50 @@ class Lowering:
         off, ref = ends[0], self.reference[parent]
         node = self.tip[parent]
         up = self._last_coordinate(node)
-        first = True
+        place = {"off": off, "ref": ref}
+        if edge.joint in self.to_open and not edge.reversed:
+            node, up = self._open(edge, node, up, place)
+            place = {}
+        place["rot"] = rot
         for part, kind, axis, pitch in motions or [Motion("", RIGID)]:
-            count = {RIGID: 0, EULER: 4}.get(kind, 1)
-            k = len(self.screws)
-            record = {"parent": node, "type": kind, "k": k, "nk": count, "up": up}
-            record |= {"axis": axis, "sgn": sign, "pitch": pitch}
-            if first:
-                record |= {"off": off, "ref": ref, "rot": rot}
-            self.nodes.append(NODE_DEFAULTS | record)
-            node = len(self.nodes) - 1
-            for i in range(count):
-                self.screws.append({"node": node, "up": up})
-                up = len(self.screws) - 1
-                name = f"{part}{i}" if kind == EULER else part
-                self.coordinates.append(Coordinate(edge.joint, name, joint_kind.coordinates[name]))
+            count, k = {RIGID: 0, EULER: 4}.get(kind, 1), len(self.screws)
+            names = [f"{part}{i}" if kind == EULER else part for i in range(count)]
+            record = {"type": kind, "axis": axis, "sgn": sign, "pitch": pitch} | place
+            coordinates = [Coordinate(edge.joint, name, joint_kind.coordinates[name]) for name in names]
+            node, up = self._node(node, up, record, coordinates)
             if kind == EULER:
                 self.euler[edge.joint] = (k, float(sign))
             elif count:
                 self.index[edge.joint, part] = k
-            first = False
+            place = {}
         if after:
             back = [after[3 * j + i] for i in range(3) for j in range(3)]
             rot = self.slots.scalars(f"{edge.joint} frame after", back)
-            record = {"parent": node, "type": RIGID, "k": len(self.screws), "nk": 0, "up": up, "rot": rot}
-            self.nodes.append(NODE_DEFAULTS | record)
-            node = len(self.nodes) - 1
+            node, up = self._node(node, up, {"type": RIGID, "rot": rot}, [])
+        if edge.joint in self.to_open and edge.reversed:
+            node, up = self._open(edge, node, up, {})
         self.tip[child] = node
         self.reference[child] = ends[1]
+
+    def _node(self, parent: int, up: int, record: dict, coordinates: list[Coordinate]) -> tuple[int, int]:
+        """A new node with its coordinates: its number, and that of the last coordinate up to it."""
+        record = record | {"parent": parent, "k": len(self.screws), "nk": len(coordinates), "up": up}
+        self.nodes.append(NODE_DEFAULTS | record)
+        for coordinate in coordinates:
+            self.screws.append({"node": len(self.nodes) - 1, "up": up})
+            self.coordinates.append(coordinate)
+            up = len(self.screws) - 1
+        return len(self.nodes) - 1, up
+
+    def _open(self, edge: TreeEdge, node: int, up: int, place: dict) -> tuple[int, int]:
+        """Three slides and three turns at the first marker, along and about the axes of the first body (OBJ-6)."""
+        self.held[edge.joint] = len(self.screws), -1.0 if edge.reversed else 1.0
+        for i, (part, unit) in enumerate(OPENED.items()):
+            kind = SLIDE if unit == METRE else TURN
+            record = {"type": kind, "axis": frame_axis(self.slots, i % 3)} | place
+            node, up = self._node(node, up, record, [Coordinate(edge.joint, part, unit)])
+            place = {}
+        return node, up
 
     def _last_coordinate(self, node: int) -> int:
         record = self.nodes[node]

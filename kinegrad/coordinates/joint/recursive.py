@@ -216,6 +216,7 @@ class ConstrainedTree:
 
     def functions(self, fn):
         """The table of functions `fn` with `rates` behind it, for the time loops."""
+        self._context.inner = getattr(self.work.context, "inner", None)  # read where nothing is compiled (OBJ-3)
         return np.append(fn, self.rates)
 
     def derivative_functions(self, fn):

@@ -8,7 +8,7 @@ is a function of q and v alone, whatever the formulation is:
     g_q - Uᵀ R_q - Bᵀ Phidd_q,   g_v - Uᵀ C - Bᵀ Phidd_v,   g_s - Uᵀ R_s - Bᵀ Phidd_s
 
 The derivatives in the last line take the places of g_q, g_v, g_s in the context, where g_a = 0: formulations know nothing of
-it.
+it.  The context beside may have more coordinates than the other, which are held at zero: joints that are opened (OBJ-6).
 """
 
 from kinegrad.kernels.formulations.acceleration_level_derivatives import linearised, stage_back4
@@ -24,8 +24,8 @@ par_, flag_, g_, q_, v_, vp_, mu_, ya_, s_, psi_s_, weights_ = PRODUCTS.viewers(
 )
 g_q_, g_s_, g_v_, g_a_, g_lam_, R_s_, E_s_ = PRODUCTS.viewers(*"g_q g_s g_v g_a g_lam R_s E_s".split())
 x4_, H4_, E4_, r2_, U4_, B4_ = PRODUCTS.viewers(*"x4 H4 E4 r2 U4 B4".split())
-inner_, inner_fn_, inner_opts_, again_, by_motion_, by_rows_ = PRODUCTS.viewers(
-    *"inner inner_fn inner_opts again by_motion by_rows".split()
+inner_, inner_q_, inner_fn_, inner_opts_, again_, by_motion_, by_rows_ = PRODUCTS.viewers(
+    *"inner inner_q inner_fn inner_opts again by_motion by_rows".split()
 )
 POINTER, ROWS = range(2)  # of `inner`
 UNKNOWN = float("nan")
@@ -47,12 +47,13 @@ else:
 @kernel
 def solve_again(ctx, inner):
     """Status; the inner context has accelerations and multipliers at the q and vp of the other."""
-    q, v, s, par = q_(inner), v_(inner), s_(inner), par_(inner)
+    q, v, s, par, place = q_(inner), v_(inner), s_(inner), par_(inner), inner_q_(ctx)
     for k in range(s.shape[0]):
         s[k] = s_(ctx)[k]
     for i in range(q.shape[0]):
-        q[i] = q_(ctx)[i]
-        v[i] = vp_(ctx)[i]
+        k = place[i]
+        q[i] = q_(ctx)[k] if k >= 0 else 0.0
+        v[i] = vp_(ctx)[k] if k >= 0 else 0.0
     par[TIME] = par_(ctx)[TIME]
     return solved(inner_fn_(ctx), inner, inner_(ctx)[ROWS], inner_opts_(ctx))
 
@@ -75,14 +76,8 @@ def linearise(ctx):
     fn, inner, again, m, opts = inner_fn_(ctx), beside(ctx), again_(ctx), inner_(ctx)[ROWS], inner_opts_(ctx)
     Q, V, A, r2, U, B, weights = x4_(inner), H4_(inner), E4_(inner), r2_(inner), U4_(inner), B4_(inner), weights_(inner)
     g, g_q, g_s, g_v, g_a, g_lam = g_(ctx), g_q_(ctx), g_s_(ctx), g_v_(ctx), g_a_(ctx), g_lam_(inner)
-    R_s, E_s, by_motion, by_rows, no, n = (
-        R_s_(inner),
-        E_s_(inner),
-        by_motion_(ctx),
-        by_rows_(ctx),
-        g.shape[0],
-        Q.shape[0],
-    )
+    R_s, E_s, by_motion, by_rows, place = R_s_(inner), E_s_(inner), by_motion_(ctx), by_rows_(ctx), inner_q_(ctx)
+    no, n = g.shape[0], Q.shape[0]
     call(fn[LINEARISE], ctx)
     status = solve_again(ctx, inner)
     for o in range(no):
@@ -110,7 +105,10 @@ def linearise(ctx):
                 continue
             g[o] = g_(inner)[o] if status == OK else UNKNOWN
             for i in range(n):
-                g_q[o, i], g_v[o, i], g_a[o, i], by_motion[o, i] = Q[i, c], V[i, c], 0.0, U[i, c]
+                by_motion[o, i] = U[i, c]
+                k = place[i]
+                if k >= 0:
+                    g_q[o, k], g_v[o, k], g_a[o, k] = Q[i, c], V[i, c], 0.0
             for l in range(m):
                 by_rows[o, l] = B[l, c]
             for p in range(g_s.shape[1]):

@@ -1,0 +1,118 @@
+"""Objectives of reactions of joints in the tree: against those of the motion, other coordinates, and differences."""
+
+from pathlib import Path
+
+import joint_roles as roles
+import numpy as np
+import pytest
+from constraint_force_models import BODIES, OF_DRIVER, OF_JOINTS, SIMULATION
+from helpers import assert_close
+
+import kinegrad as kg
+from kinegrad.errors import KinegradError
+
+FIVE_BAR = Path(__file__).parents[2] / "examples" / "five_bar" / "model.yaml"
+WRENCH = [f"reaction.{what}.{c}" for what in ("force", "moment") for c in "xyz"]
+
+
+def of_every_joint(description):
+    """The description with each component of the reaction of each joint as an objective."""
+    names = [f"{joint}.{part}" for joint in description["joints"] for part in WRENCH]
+    objectives = {name.replace(".", "_"): {"final": name} for name in names}
+    return kg.Model.from_dict(description | {"objectives": objectives})
+
+
+def assert_those_of_the_motion(motion, tolerance=1e-9):
+    wrenches = motion.reactions()
+    expected = np.concatenate([wrenches[name][-1] for name in motion.system.model.joints])
+    assert_close(np.array(list(motion.objectives.values())), expected, tolerance)
+
+
+@pytest.mark.parametrize("kind", roles.KINDS)
+def test_every_kind_of_joint_in_every_role(kind):
+    """In the tree, reversed in it, and cut: six numbers of each joint are those of the balance of the bodies."""
+    model = of_every_joint(roles.closed(kind))
+    for cut in ("rail", "base", "it"):
+        point = "com" if cut == "base" else "origin"
+        system = kg.joint(model, cut=(cut,), body_point=point)
+        if cut == "it" and kind.startswith("screw"):
+            with pytest.raises(KinegradError, match="'it', which is given by expressions"):
+                kg.simulate(system, "index1", "rk4", t_end=1e-3, step=1e-3)
+            continue
+        assert system.beside.n == system.n + 6 * (len(model.joints) - 1) and len(system.beside.slots) == len(
+            system.slots
+        )
+        assert_those_of_the_motion(kg.simulate(system, "index1", "rk4", t_end=1e-3, step=1e-3))
+
+
+FREE_BASE = """
+kinegrad: 1
+parameters: {m: 1.4, k: 3.0, tilt: 0.4, c: 0.2}
+design: [m, k, tilt, c]
+ground: {markers: {O: [0, 0, 0], S: [0.4, 0.8, -0.3]}}
+bodies:
+  base: {mass: 2, com: [0.1, 0, 0], inertia: [0.2, 0.3, 0.25], markers: {O: [0, 0, 0], P: [0.3, 0.2, 0.1], R: [0, 0.2, 0]}}
+  arm: {mass: m, com: [0.2, 0.1, 0], inertia: [0.05, 0.04, 0.06], markers: {P: [0, 0, 0], Q: [0.5, 0, 0.1]}}
+  nut: {mass: 0.4, com: [0, 0.1, 0], inertia: [0.01, 0.02, 0.01], markers: {R: [0, 0, 0], Q: [0.2, 0.1, 0]}}
+  tip: {mass: 0.3, com: [0.1, 0, 0], inertia: [0.01, 0.01, 0.01], markers: {Q: [0, 0, 0], E: [0.3, 0.1, 0]}}
+joints:
+  air: {type: floating, between: [ground.O, base.O]}
+  knee: {type: cardan, between: [base.P, arm.P], axes: [[1, tilt, 0], [0, 0, 1]]}
+  thread: {type: screw, between: [nut.R, base.R], axis: [0, 1, tilt], pitch: 0.05}
+  weld: {type: fixed, between: [arm.Q, tip.Q]}
+forces:
+  gravity: {type: gravity, acceleration: [0.3, -9.81, 1]}
+  twist: {type: spring, acts_on: knee.angle1, stiffness: k, damping: c, natural_value: 0.2}
+  push: {type: torque, acts_on: thread.angle, value: "k*sin(9*t) - c*thread.angle.velocity"}
+  coil: {type: spring, between: [ground.S, tip.E], stiffness: 20, damping: c, natural_length: 0.3}
+drivers: {motor: {measure: knee.angle2, value: "0.2 + 3*t"}}
+degrees_of_freedom:
+  air: {position: [0, 0.1, 0.2], velocity: [0.3, 0, 0], rotation: [0.2, 0.1, 0], angular_velocity: [0.4, 1, 0.2]}
+  knee.angle1: {position: 0.3, velocity: 1}
+  thread.angle: {position: 0.1, velocity: 2}
+simulation: {t_end: 0.02, step: 0.002}
+"""
+
+
+@pytest.mark.parametrize("formulation, integrator", [("ali3p", "newmark"), ("recursive", "rk4")])
+def test_a_free_base_with_loads_on_coordinates(formulation, integrator):
+    """What acts on a coordinate, springs, torques and drivers, is no part of a reaction; one joint runs against the tree."""
+    model = of_every_joint(kg.Model.from_yaml_text(FREE_BASE).to_dict())
+    system = kg.joint(model)
+    assert [edge.joint for edge in system.set.tree.edges if edge.reversed] == ["thread"]
+    motion = kg.simulate(system, formulation, integrator)
+    assert_those_of_the_motion(motion, 1e-9 if formulation == "recursive" else 1e-5)  # of the error of a step
+    assert not any(motion.objectives[name] for name in motion.objectives if name.startswith("air"))
+    direct, adjoint = (kg.gradient(motion, method=method) for method in ("direct", "adjoint"))
+    assert_close(adjoint.matrix, direct.matrix, 1e-10)
+    if formulation == "recursive":
+        assert direct.check().good
+
+
+def test_gradients_are_those_of_reference_point_coordinates():
+    """Two sets, one motion: gradients of peaks and integrals of reactions agree as steps become small."""
+    model = kg.Model.from_yaml_text(BODIES + OF_DRIVER.replace("some:", "some_:") + OF_JOINTS + SIMULATION)
+    found = []
+    for lower in (kg.joint, kg.reference_point):
+        motion = kg.simulate(lower(model), "index1", "rk4", t_end=0.05, step=5e-4)
+        found.append(kg.gradient(motion, wrt=["m", "L", "k", "w", "spin"], method="adjoint"))
+    assert_close(found[0].matrix, found[1].matrix, 1e-8)
+    check = found[0].check()
+    assert max(check[name, by] for name in ("peak", "bearing") for by in "mLkw") < 1e-6
+
+
+def test_five_bar_and_what_is_not_unique():
+    """In the plane of a mechanism reactions are unique; across it they are shared, and refused."""
+    model = kg.Model.from_yaml(FIVE_BAR)
+    model.objectives = {"peak": {"maximum": "sqrt(J1.reaction.force.x**2 + J1.reaction.force.y**2)", "sharpness": 0.5}}
+    motion = kg.simulate(kg.joint(model), "matrix-r", "rk4", t_end=0.1, step=2e-3)
+    x = np.linalg.norm(motion.reactions().force("J1")[:, :2], axis=1)
+    expected = np.log(np.trapezoid(np.exp(0.5 * (x - x.max())), motion.t) / motion.t[-1]) / 0.5 + x.max()
+    assert_close(motion.objectives["peak"], expected, 1e-9)
+    direct, adjoint = (kg.gradient(motion, wrt=["L_s1", "m_A1", "L_A1"], method=m) for m in ("direct", "adjoint"))
+    assert_close(adjoint.matrix, direct.matrix, 1e-10)
+    check = direct.check()
+    assert max(check["peak", by] for by in ("L_s1", "m_A1", "L_A1")) < 1e-6
+    model.objectives = {"side": {"final": "J1.reaction.force.z"}}
+    with pytest.raises(KinegradError, match="'side' uses a force that is not unique"):
+        kg.simulate(kg.joint(model), "matrix-r", "rk4", t_end=0.1, step=2e-3)
