@@ -36,6 +36,7 @@ MOST_NAMED = 3  # coordinates that move without inertia
 POSITION_TOLERANCE = 1e-13
 ACCEPTED = 1e-9  # a residual above this, in a mechanism of size 1, is not assembled
 MAX_ITERATIONS = 60
+COINCIDE = 1e-9  # of the distance from the origin: markers nearer to each other are in one place
 NEAR = 0.05  # gaps in units of what rows change by when the mechanism moves by its size: poses that choose the branch
 
 
@@ -223,10 +224,14 @@ def _of_no_sense(constraint: str, when: str) -> AssemblyError | None:
 
 
 def usual_moves(system: System, work: Workspace) -> np.ndarray:
-    """(n,) 1 for coordinates, and the size of the mechanism for those that are lengths."""
+    """(n,) 1 for coordinates, and the size of the mechanism for those that are lengths.
+
+    That is how far its markers are apart; where all that equations take coincide, as those of one closed loop may, how far they
+    are from the origin.
+    """
     x = work["mk"]["x"].real
-    size = np.abs(x - x.mean(axis=0)).max() if x.size else 1.0
-    return np.where(system.lengths, size or 1.0, 1.0)
+    size, extent = (np.abs(x - x.mean(axis=0)).max(), np.abs(x).max()) if x.size else (1.0, 1.0)
+    return np.where(system.lengths, size if size > COINCIDE * extent else extent or 1.0, 1.0)
 
 
 def row_sizes(system: System, work: Workspace, rows: int) -> np.ndarray:
