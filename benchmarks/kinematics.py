@@ -1,4 +1,4 @@
-"""Motions by drivers beside steps of dynamics: microseconds of processor time a position, and positions a second."""
+"""Motions by drivers beside steps of dynamics: microseconds of processor time a position, and an instant of their gradients."""
 
 import argparse
 from pathlib import Path
@@ -33,18 +33,28 @@ def driven(model: kg.Model) -> kg.Model:
     for k, (name, start) in enumerate(model.degrees_of_freedom.items()):
         out.drivers[f"drive_{k}"] = {"measure": name, "value": f"({start.position}) + {6 + k}*t"}
     out.degrees_of_freedom = {}
+    out.objectives["path"] = {"integral": f"norm2({_last_marker(model)}.velocity)"}
     return out
 
 
-def pair(model: kg.Model, coordinates: str, steps: int, repeats: int) -> tuple[float, float, int]:
-    """Microseconds of a position and of a step of ali3p, the least of turns that alternate, and the coordinates."""
+def _last_marker(model: kg.Model) -> str:
+    body = list(model.bodies)[-1]
+    return f"{body}.{list(model.bodies[body].markers)[-1]}"
+
+
+def times(model: kg.Model, coordinates: str, steps: int, repeats: int) -> tuple[float, float, float, int]:
+    """Microseconds of a position, of a step of ali3p and of an instant of the gradient of an objective by every number, the
+    least of turns that alternate, and the coordinates."""
     free, moved = kg.lower(model, coordinates), kg.lower(driven(model), coordinates)
     span = {"t_end": steps * STEP, "step": STEP}
-    positions, runs = [], []
+    positions, runs, adjoints = [], [], []
     for _ in range(repeats):
-        positions.append(kg.drive(moved, **span).us_per_step)
+        motion = kg.drive(moved, **span)
+        positions.append(motion.us_per_step)
+        gradient = kg.gradient(motion, wrt=[], method=kg.DiscreteAdjoint(every_slot=True))
+        adjoints.append(1e6 * (gradient.cpu_s - gradient.simulation_cpu_s) / steps)
         runs.append(kg.simulate(free, "ali3p", "newmark", **span).us_per_step)
-    return min(positions), min(runs), moved.n
+    return min(positions), min(runs), min(adjoints), moved.n
 
 
 def main():
@@ -56,11 +66,11 @@ def main():
     models = {"spatial four-bar": kg.Model.from_yaml_text(FOUR_BAR)}
     for name in ("parallelogram", "slider_crank"):
         models[name] = kg.Model.from_yaml(EXAMPLES / name / "model.yaml")
-    print(f"{'':34}   n  position [us]  step [us]  ratio  positions a second")
+    print(f"{'':34}   n  position [us]  step [us]  ratio  positions a second  gradient [us]")
     for name, model in models.items():
         for kind in SETS:
-            position, step, n = pair(model, kind, options.steps, options.repeats)
-            told = f"{position:13.2f} {step:10.2f} {position / step:6.2f} {1e6 / position:19.0f}"
+            position, step, adjoint, n = times(model, kind, options.steps, options.repeats)
+            told = f"{position:13.2f} {step:10.2f} {position / step:6.2f} {1e6 / position:19.0f} {adjoint:14.2f}"
             print(f"{name:18} {kind:15} {n:3} {told}")
 
 

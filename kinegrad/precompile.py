@@ -74,12 +74,16 @@ def _gradient(formulation: str, integrator: str, method: str) -> Callable[[], No
 def _motion_by_drivers() -> None:
     from kinegrad.coordinates.sets import joint
     from kinegrad.model.model import Model
+    from kinegrad.sensitivity.gradient import gradient
     from kinegrad.statics.drive import drive
 
     model = Model.from_yaml_text(MODEL)
     model.degrees_of_freedom = {}
+    model.objectives["o"] = {"integral": "j.angle**2"}
     model.drivers.update({f"drive_{name}": {"measure": f"{name}.angle", "value": "t"} for name in model.joints})
-    drive(joint(model))
+    motion = drive(joint(model))
+    for method in ("direct", "adjoint"):
+        gradient(motion, wrt=["L"], method=method)
 
 
 def _reactions() -> None:

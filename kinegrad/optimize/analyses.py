@@ -108,12 +108,8 @@ class FoundDriven(FoundMotion):
     def course_slopes(self, labels, rows):
         from kinegrad.statics.instants import Instants
 
-        system, found = self.result.system, []
-        at = Instants(self.result, system.directions(labels), None)
-        for row in rows:
-            at.go(int(row))
-            found.append(at.direct())
-        return list(system.objectives), np.array(found)
+        system = self.result.system
+        return list(system.objectives), Instants(self.result, system.directions(labels)).along(rows).g
 
 
 class Dynamics(Analysis):

@@ -36,9 +36,7 @@ class Margin:
         if motion.is_driven:
             from kinegrad.statics.instants import Instants
 
-            at = Instants(motion, ds, None)
-            at.go(self.row)
-            moved = at.states()[0]
+            moved = Instants(motion, ds).along([self.row]).q[0]
         else:
             moved = at_start(motion, system.workspace(ds=ds, s=motion.s)).direct()[0]
         q, t, rank, found = motion.q[self.row], float(motion.t[self.row]), _rank(motion), np.zeros(len(labels))

@@ -124,6 +124,13 @@ def _require_memory(system: System, steps: int, stride: int) -> None:
     require(size, f"Moving through {steps} steps", "take larger steps, or keep fewer states by a larger output_step")
 
 
+def factors_at(system: System, work: Workspace):
+    """Room for factors of the rows, with the scales that these have at the position of the workspace (LIN-8)."""
+    from kinegrad.kernels.orthogonal import factors
+
+    return factors(1.0 / row_sizes(system, work, system.m), usual_moves(system, work), work["q"].dtype)
+
+
 class DrivenStates(GivenStates):
     """States that drivers prescribe."""
 
@@ -147,8 +154,6 @@ class Driven(GivenStates):
 
     def begin(self, near: np.ndarray | None = None) -> np.ndarray:
         """The row of the state at t = 0; raises when something is left free."""
-        from kinegrad.kernels.orthogonal import factors
-
         system, work, m = self.system, self.work, self.system.m
         work["par"][:] = 0.0
         if near is None:
@@ -166,7 +171,7 @@ class Driven(GivenStates):
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
         number = work["q"].dtype
-        self.factors = factors(1.0 / row_sizes(system, work, m), usual_moves(system, work), number)
+        self.factors = factors_at(system, work)
         self.path = self.kernels.path(system.n, m, MOST_EVENTS, number)
         check_drivers(self)
         self.fn = work.functions(POSITION, EVALUATE, BIAS, OBSERVE)

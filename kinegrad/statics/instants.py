@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kinegrad.coordinates.system import DENSE
 from kinegrad.errors import KinegradError
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, TIME, WEIGHT
-from kinegrad.kinematics.least_squares import refined
+from kinegrad.kernels.formulations.arguments import Segment
+from kinegrad.kernels.formulations.driven import BRIDGED
+from kinegrad.kernels.formulations.objectives import Kinds
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, POSITION, PULLBACK, TIME
+from kinegrad.kernels.status import OK
+from kinegrad.kinematics.least_squares import TOO_LARGE
 from kinegrad.motion import Motion
+from kinegrad.objectives import at_end
 from kinegrad.sensitivity.gradient import labels_of
+from kinegrad.sensitivity.sweeps import size_of_pieces
+from kinegrad.statics.drive import drive, factors_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,14 +49,10 @@ def sensitivity(motion: Motion, wrt: Sequence[str] | None = None) -> DrivenSensi
             "Only a motion by drivers has derivatives at each instant; make it by kg.drive or kg.inverse."
         )
     labels = labels_of(system, wrt)
-    at = Instants(motion, system.directions(labels), None)
-    found = []
-    for i in range(len(motion.t)):
-        at.go(i, motion.lam[i])
-        found.append((*at.states(), at.multipliers()))
-    q, qd, qdd, lam = (np.array(part) for part in zip(*found, strict=True))
+    found = Instants(motion, system.directions(labels)).along()
     rows = {name: system.row_names.index(name) for name in system.model.drivers if name in system.row_names}
-    return DrivenSensitivity(motion.t, labels, q, qd, qdd, {name: -lam[:, row] for name, row in rows.items()})
+    forces = {name: -found.lam[:, row] for name, row in rows.items()}
+    return DrivenSensitivity(motion.t, labels, found.q, found.qd, found.qdd, forces)
 
 
 def put_state(work, t: float, q, qd, qdd, lam) -> None:
@@ -59,54 +63,97 @@ def put_state(work, t: float, q, qd, qdd, lam) -> None:
     work["a"][:] = work["ap"][:] = qdd
 
 
+def whole(motion: Motion) -> Motion:
+    """The motion by drivers with all its instants kept."""
+    if motion.stride == 1:
+        return motion
+    again = drive(motion.system, t_end=motion.t_end, step=motion.step, output_step=motion.step, s=motion.s)
+    return replace(again, follows=motion.follows)
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """Derivatives at some instants by p directions: of states (k, n, p), multipliers (k, m, p) and integrands (k, o, p)."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    lam: np.ndarray
+    g: np.ndarray
+
+
 class Instants:
-    """The instants of a motion by drivers, at one of which everything is linearised."""
+    """The instants of a motion by drivers that were kept, as compiled code differentiates them.
 
-    def __init__(self, motion: Motion, ds: np.ndarray | None, wanted: np.ndarray | None):
-        self.motion, self.m = motion, motion.system.m
-        self.work = motion.system.workspace(ds=ds, s=motion.s, wanted=wanted)
-        for name in ("dv", "da", "sv", "sa", "mu", "eta_v", "eta_a", "yp", "yv", "ya", "ys"):
-            self.work[name][:] = 0.0
-        self.none = np.zeros(self.m)
+    Parameters
+    ----------
+    ds : (p, slots) array, optional
+        Directions.
+    wanted : (slots,) array of bool, optional
+        Slots that adjoints are wanted of; all.
+    """
 
-    def go(self, i: int, lam: np.ndarray | None = None) -> None:
-        """Linearise at instant i; where multipliers matter they are given."""
-        motion, work, m = self.motion, self.work, self.m
-        put_state(work, motion.t[i], motion.q[i], motion.qd[i], motion.qdd[i], self.none if lam is None else lam)
+    def __init__(self, motion: Motion, ds: np.ndarray | None = None, wanted: np.ndarray | None = None):
+        from kinegrad.kernels.formulations import driven_derivatives
+
+        self.kernels, self.motion, system = driven_derivatives, motion, motion.system
+        self.kept = np.arange(len(motion.t))
+        if motion.stride > 1 and (np.asarray(motion.flags) & BRIDGED).any():  # ends of bridges are not kept
+            self.motion = whole(motion)
+            self.kept = np.searchsorted(self.motion.t, motion.t - 0.5 * motion.hs[0])
+        self.work = work = system.with_solver(DENSE).workspace(ds=ds, s=motion.s, wanted=wanted)
+        put_state(work, motion.t[0], motion.q[0], motion.qd[0], motion.qdd[0], motion.lam[0])
         work["flag"][FREEDOMS] = 0
-        work.call(LINEARISE)
-        self.J, self.Phid_q = work["Phi_q"][:m], work["Phid_q"][:m]
-        self.Phidd_q, self.Phidd_v = work["Phidd_q"][:m], work["Phidd_v"][:m]
+        work.call(POSITION)
+        self.factors = factors_at(system, work)
+        self.fn = work.functions(LINEARISE, PULLBACK)
 
-    def states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q', v', a' (n, p) by the directions (DRV-4)."""
-        work, m = self.work, self.m
-        q = refined(self.J, -work["Phi_s"][:m])
-        v = refined(self.J, -(self.Phid_q @ q + work["Phid_s"][:m]))
-        a = refined(self.J, -(self.Phidd_q @ q + self.Phidd_v @ v + work["Phidd_s"][:m]))
-        self.found = q, v, a
-        return self.found
+    def along(self, rows: Sequence[int] | None = None) -> Along:
+        """Derivatives at the states of the motion with these numbers, or at all (DRV-4, DRV-9)."""
+        system, p, number = self.motion.system, len(self.work["ds"]), self.work["q"].dtype
+        instants = self.kept if rows is None else self.kept[np.asarray(rows, np.int64)]
+        states = np.zeros((len(instants), 3, system.n, p), number)
+        lam = np.zeros((len(instants), system.m, p), number)
+        slopes = np.zeros((len(instants), len(system.objectives), p), number)
+        segment = self._segment(at_end(len(system.objectives)))
+        self._run(self.kernels.along, segment, instants, self._columns(), states, lam, slopes)
+        return Along(states[:, 0], states[:, 1], states[:, 2], lam, slopes)
 
-    def multipliers(self) -> np.ndarray:
-        """lam' (m, p) after `states` (DRV-4)."""
-        work, (q, v, a) = self.work, self.found
-        return refined(self.J.T, -(work["R_q"] @ q + work["C"] @ v + work["M"] @ a + work["R_s"]))
+    def direct(self, kinds: Kinds, progress: Callable[[float], None] | None) -> np.ndarray:
+        """(o, p) derivatives of the objectives (DRV-9)."""
+        grad = np.zeros((len(kinds.kind), len(self.work["ds"])), self.work["q"].dtype)
+        self._in_pieces(self.kernels.direct, kinds, progress, self._columns(), grad)
+        return grad
 
-    def direct(self) -> np.ndarray:
-        """(o, p) derivatives of the integrands or final values here (DRV-9)."""
-        q, v, a = self.states()
-        work = self.work
-        return work["g_q"] @ q + work["g_v"] @ v + work["g_a"] @ a + work["g_s"]
+    def adjoint(self, kinds: Kinds, progress: Callable[[float], None] | None) -> np.ndarray:
+        """(o, slots) derivatives of the objectives by all wanted slots (DRV-10)."""
+        held = np.zeros((3, len(kinds.kind), self.motion.system.n), self.work["q"].dtype)
+        self._in_pieces(self.kernels.adjoint, kinds, progress, held)
+        return self.work["psi_s"].copy()
 
-    def adjoint(self, weights: np.ndarray) -> None:
-        """psi_s gains `weights` (o) times the derivatives here, by all wanted slots (DRV-10)."""
-        work, m, JT = self.work, self.m, np.ascontiguousarray(self.J.T)
-        Q, V, A = (weights * work[name].T for name in ("g_q", "g_v", "g_a"))
-        ya = refined(JT, A)
-        yv = refined(JT, V - self.Phidd_v.T @ ya)
-        yp = refined(JT, Q - self.Phidd_q.T @ ya - self.Phid_q.T @ yv)
-        for o, weight in enumerate(weights):
-            if weight != 0.0:
-                work["yp"][:m], work["yv"][:m], work["ya"][:m] = -yp[:, o], -yv[:, o], -ya[:, o]
-                work["flag"][OBJECTIVE], work["par"][WEIGHT] = o, weight
-                work.call(PULLBACK)
+    def _columns(self) -> np.ndarray:
+        """Room for derivatives of states at an instant and at the ends of its bridge."""
+        return np.zeros((3, 3, self.motion.system.n, len(self.work["ds"])), self.work["q"].dtype)
+
+    def _segment(self, kinds: Kinds) -> Segment:
+        motion = self.motion
+        flags = np.asarray(motion.flags, np.int64)
+        return Segment(motion.t, np.diff(motion.t), 0.0, 0.0, kinds, np.ascontiguousarray(motion.traj), flags)
+
+    def _in_pieces(self, kernel, kinds: Kinds, progress, *more) -> None:
+        """All instants, some at a time when progress is asked for."""
+        segment, count = self._segment(kinds), len(self.motion.t)
+        segment = segment._replace(hs=np.asarray(self.motion.hs, float))
+        size = size_of_pieces(count, progress)
+        for first in range(0, count, size):
+            last = min(first + size, count)
+            self._run(kernel, segment, first, last, *more)
+            if progress:
+                progress(last / count)
+
+    def _run(self, kernel, *arguments) -> None:
+        """Call a kernel; raises when derivatives are no numbers."""
+        status, instant = kernel(self.fn, self.work.pointer, self.factors, *arguments)
+        self.work.check_calls()
+        if status != OK:
+            raise KinegradError(f"Derivatives at t = {self.motion.t[instant]:g} s: {TOO_LARGE}")

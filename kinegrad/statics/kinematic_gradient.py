@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from kinegrad.errors import DerivativeWarning, KinegradError
+from kinegrad.kernels.formulations.driven import BRIDGED
 from kinegrad.kinematics.start_derivatives import StartDerivatives
 from kinegrad.motion import Motion
-from kinegrad.objectives import kinds_of, weighed, weights_at
+from kinegrad.objectives import kinds_of, weighed
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.direct import Direct
 from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
@@ -23,7 +23,7 @@ from kinegrad.sensitivity.methods import method_of
 from kinegrad.sensitivity.result import Gradient, end_with, slots_with
 from kinegrad.statics.assembly import Assembly, assemble
 from kinegrad.statics.drive import drive
-from kinegrad.statics.instants import Instants, put_state
+from kinegrad.statics.instants import Instants, put_state, whole
 
 #: what methods are called where nothing is discrete
 NAMES = {Direct: "direct", DiscreteAdjoint: "adjoint"}
@@ -68,36 +68,17 @@ def driven_gradient(
     """
     system, clock = motion.system, time.thread_time()
     name, labels, every_slot = _chosen(system, "a motion by drivers", wrt, method, every_slot)
-    if motion.stride > 1:  # objectives are sums over all instants, so they are found again
-        motion = replace(
-            drive(system, t_end=motion.t_end, step=motion.step, output_step=motion.step, s=motion.s),
-            follows=motion.follows,
-        )
-    for place in motion.extra["singular"][:1]:
-        warnings.warn(
-            f"The motion passes a singular position at t = {place['t']:.6g} s: derivatives by numbers with other values of "
-            "which it would not pass there mean nothing.",
-            DerivativeWarning,
-            stacklevel=5,
-        )
+    motion = whole(motion)  # objectives are sums over all instants
+    _tell_singular(motion)
     times = motion.follows or {}
     check_held(system, labels, times)
     s_rho = system.derivatives(labels)
-    ds = system.directions(labels) if name == "direct" else None
-    at = Instants(motion, ds, None if every_slot else s_rho.moved())
-    matrix = np.zeros((len(system.objectives), len(labels)))
-    kinds, sizes = weighed(kinds_of(system, motion.ts), list(motion.objectives.values()), motion.t_end), _sizes(motion)
-    for i, size in enumerate(sizes):
-        at.go(i)
-        weights = weights_at(kinds, float(motion.ts[i]), size, i == len(sizes) - 1, at.work["g"])
-        if name == "direct":
-            matrix += weights[:, None] * at.direct()
-        else:
-            at.adjoint(weights)
-        if progress and i % 64 == 0:
-            progress((i + 1) / len(motion.t))
-    by_slot = at.work["psi_s"].copy() if name == "adjoint" else None
-    if by_slot is not None:
+    kinds = weighed(kinds_of(system, motion.ts), list(motion.objectives.values()), motion.t_end)
+    by_slot = None
+    if name == "direct":
+        matrix = Instants(motion, system.directions(labels)).direct(kinds, progress)
+    else:
+        by_slot = Instants(motion, None, None if every_slot else s_rho.moved()).adjoint(kinds, progress)
         matrix = s_rho.pull(by_slot)
     more = end_terms(motion, times, labels)
     matrix = matrix if more is None else matrix + more
@@ -146,7 +127,19 @@ def _chosen(system, where: str, wrt, method, every_slot: bool) -> tuple[str, tup
     return NAMES[type(chosen)], labels_of(system, wrt, chosen.every_slot), chosen.every_slot
 
 
-def _sizes(motion: Motion) -> np.ndarray:
-    """(k,) weights of the instants in integrals, by the trapezoidal rule."""
-    hs = np.asarray(motion.hs, float)
-    return 0.5 * (np.append(hs, 0.0) + np.insert(hs, 0, 0.0))
+def _tell_singular(motion: Motion) -> None:
+    """Warns of singular positions on the way, and of one at the end."""
+    for place in motion.extra["singular"][:1]:
+        warnings.warn(
+            f"The motion passes a singular position at t = {place['t']:.6g} s: derivatives by numbers with other values of "
+            "which it would not pass there mean nothing.",
+            DerivativeWarning,
+            stacklevel=6,
+        )
+    if len(motion.flags) and motion.flags[-1] & BRIDGED:
+        warnings.warn(
+            f"The last instant, at t = {motion.t[-1]:.6g} s, is a singular position, where derivatives cannot be solved for: "
+            "what objectives take from it has none. End a step earlier or later.",
+            DerivativeWarning,
+            stacklevel=6,
+        )

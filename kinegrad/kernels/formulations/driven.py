@@ -210,19 +210,23 @@ def attempt(fn, ctx, t, F, P, more):
 
 
 @kernel
-def between(t, t0, q0, v0, a0, t1, q, v, a, k):
-    """Position, velocity and acceleration k at time t, by the polynomial of fifth degree with those at t0 and t1  (DRV-6)."""
-    h = t1 - t0
-    s = (t - t0) / h
-    c0, c1, c2 = q0[k], h * v0[k], 0.5 * h * h * a0[k]
-    d = q[k] - c0 - c1 - c2
-    e = h * v[k] - c1 - 2.0 * c2
-    b = h * h * a[k] - 2.0 * c2
+def quintic(s, h, q0, v0, a0, q1, v1, a1):
+    """Value and rates at the part s of a time h, by the polynomial of fifth degree with those given at its ends  (DRV-6)."""
+    c0, c1, c2 = q0, h * v0, 0.5 * h * h * a0
+    d = q1 - c0 - c1 - c2
+    e = h * v1 - c1 - 2.0 * c2
+    b = h * h * a1 - 2.0 * c2
     c3, c4, c5 = 10.0 * d - 4.0 * e + 0.5 * b, -15.0 * d + 7.0 * e - b, 6.0 * d - 3.0 * e + 0.5 * b
     x = c0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
     xd = (c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / h
     xdd = (2.0 * c2 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / (h * h)
     return x, xd, xdd
+
+
+@kernel
+def between(t, t0, q0, v0, a0, t1, q, v, a, k):
+    """Position, velocity and acceleration k at time t, from those at t0 and t1  (DRV-6)."""
+    return quintic((t - t0) / (t1 - t0), t1 - t0, q0[k], v0[k], a0[k], q[k], v[k], a[k])
 
 
 @kernel
