@@ -267,10 +267,13 @@ class Motion:
 
     # --- signals ---
 
-    @cached_property
+    @property
     def catalogue(self) -> Catalogue:
-        """All signals of the model by name, each with unit, owner and meaning."""
-        return self.system.model.signals
+        """All signals of the model by name, each with unit, owner and meaning; motions of one system share it."""
+        tables = self.system.tables
+        if "catalogue" not in tables:
+            tables["catalogue"] = self.system.model.signals
+        return tables["catalogue"]
 
     @property
     def signal_names(self) -> tuple[str, ...]:

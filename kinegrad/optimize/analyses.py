@@ -43,9 +43,14 @@ class Found(ABC):
     def gradient(self, labels: tuple[str, ...], method: str) -> np.ndarray:
         """(objectives, labels) derivatives."""
 
-    def course(self, signals: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) times of a run and (k, signals) values there."""
+    @property
+    def times(self) -> np.ndarray:
+        """(k,) times of a run."""
         raise NotImplementedError  # plans refuse residuals of what has no times
+
+    def course(self, signals: list[str]) -> np.ndarray:
+        """(k, signals) values there."""
+        raise NotImplementedError
 
     def course_slopes(self, labels: tuple[str, ...], rows: np.ndarray) -> tuple[list[str], np.ndarray]:
         """Names of objectives and (rows, objectives, labels) derivatives of what they take, at some of these times."""
@@ -93,9 +98,12 @@ class FoundMotion(Found):
     def gradient(self, labels, method):
         return gradient(self.result, wrt=labels, method=method, tighten=False).matrix
 
+    @property
+    def times(self):
+        return self.result.t
+
     def course(self, signals):
-        found = self.result.signals(*signals)
-        return found.t, found.values
+        return self.result.signals(*signals).values
 
     def course_slopes(self, labels, rows):
         return list(self.result.system.objectives), derivatives_at(self.result, labels, rows)

@@ -73,21 +73,27 @@ class Fits:
         self.signals = list(dict.fromkeys(one.signal for one in residuals))
         self.objectives = list(dict.fromkeys(one.objective for one in residuals))
         self.size = sum(map(len, residuals))
+        self._at: tuple[np.ndarray, list] = (np.zeros(0), [])
+
+    def stencils(self, ts: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Those of all residuals; found once for runs with the same instants."""
+        if not np.array_equal(ts, self._at[0]):
+            self._at = np.array(ts), [stencil(ts, one.t) for one in self.residuals]
+        return self._at[1]
 
     def values(self, found) -> np.ndarray:
         """(r,) residuals of what an analysis found: (signal − data)/sigma."""
-        ts, course = found.course(self.signals)
+        course = found.course(self.signals)
         parts = []
-        for one in self.residuals:
-            rows, weights = stencil(ts, one.t)
+        for one, (rows, weights) in zip(self.residuals, self.stencils(found.times), strict=True):
             y = course[:, self.signals.index(one.signal)]
             parts.append(((weights * y[rows]).sum(axis=1) - one.values) / one.divisor)
         return np.concatenate(parts)
 
     def slopes(self, found, labels: tuple[str, ...]) -> np.ndarray:
         """(r, p) their derivatives."""
-        ts, _ = found.course(self.signals)
-        stencils = [stencil(ts, one.t) for one in self.residuals]
+        ts = found.times
+        stencils = self.stencils(ts)
         needed = np.unique(np.concatenate([rows[weights != 0.0] for rows, weights in stencils]))
         place = np.zeros(len(ts), int)
         place[needed] = np.arange(len(needed))
