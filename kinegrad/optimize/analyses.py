@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,19 +25,26 @@ def cheaper(parameters: int, objectives: int) -> str:
     return "direct" if parameters <= DIRECT_UP_TO * objectives else "discrete-adjoint"
 
 
+@dataclass(frozen=True, eq=False)
 class Found(ABC):
     """What an analysis found of one design.
 
     Attributes
     ----------
-    objectives : dict name -> value
-    q : (n,) array
-        Coordinates from which a neighbouring design is found.
     result : Motion or Equilibrium
     """
 
-    objectives: dict[str, float]
-    q: np.ndarray
+    result: Any
+
+    @property
+    def objectives(self) -> dict[str, float]:
+        """Objectives by name."""
+        return self.result.objectives
+
+    @property
+    @abstractmethod
+    def q(self) -> np.ndarray:
+        """(n,) coordinates from which a neighbouring design is found."""
 
     @abstractmethod
     def gradient(self, labels: tuple[str, ...], method: str) -> np.ndarray:
@@ -83,14 +90,7 @@ class Analysis(ABC):
         return work["q"].real.copy()
 
 
-@dataclass(frozen=True, eq=False)
 class FoundMotion(Found):
-    result: object
-
-    @property
-    def objectives(self):
-        return self.result.objectives
-
     @property
     def q(self):
         return self.result.q[0]
@@ -109,7 +109,6 @@ class FoundMotion(Found):
         return list(self.result.system.objectives), derivatives_at(self.result, labels, rows)
 
 
-@dataclass(frozen=True, eq=False)
 class FoundDriven(FoundMotion):
     """Of a motion by drivers."""
 
@@ -151,14 +150,7 @@ class Dynamics(Analysis):
         return FoundMotion(motion)
 
 
-@dataclass(frozen=True, eq=False)
 class FoundRest(Found):
-    result: object
-
-    @property
-    def objectives(self):
-        return self.result.objectives
-
     @property
     def q(self):
         return self.result.q

@@ -215,29 +215,36 @@ class Stage(Element):
     )
 
 
-class Multistart(Element):
+class Many(Element):
+    """What is done many times: how it is drawn, and where it runs."""
+
+    seed: Seed = Field(1, description="the seed of the draw")
+    workers: Count = Field(1, description="processes that work at the same time")
+    backend: Literal["processes", "threads", "serial", "dask"] | None = Field(
+        None, description="where they run; processes when there are several workers, dask with a scheduler"
+    )
+    scheduler: str | None = Field(None, description="address of a Dask scheduler, or local")
+
+    @model_validator(mode="after")
+    def _one_place(self):
+        if self.scheduler is not None and self.backend not in (None, "dask"):
+            raise ValueError(f"has a scheduler and backend: {self.backend}; a scheduler goes with dask: leave one out.")
+        return self
+
+
+class Multistart(Many):
     """Searches from many designs."""
 
     starts: Count = Field(description="how many")
     sampler: Literal["sobol"] = Field("sobol", description="how they are drawn inside the bounds")
-    seed: Seed = Field(1, description="the seed of the draw")
     keep: Count = Field(5, description="optima that are reported")
-    workers: Count = Field(1, description="processes that work at the same time")
-    backend: Literal["processes", "threads", "serial", "dask"] | None = Field(
-        None, description="where they run; processes when there are several workers"
-    )
-    scheduler: str | None = Field(None, description="address of a Dask scheduler, or local")
 
 
-class Sweep(Element):
+class Sweep(Many):
     """Designs that are only looked at."""
 
     type: Literal["grid", "sobol", "monte-carlo"] = Field(description="grid, sobol or monte-carlo")
     points: Count = Field(description="designs in all; of a grid, along each variable")
-    seed: Seed = Field(1, description="the seed of the draw")
-    workers: Count = Field(1, description="processes that work at the same time")
-    backend: Literal["processes", "threads", "serial", "dask"] | None = Field(None, description="where they run")
-    scheduler: str | None = Field(None, description="address of a Dask scheduler, or local")
 
 
 class AssemblyMargin(Element):
@@ -260,7 +267,7 @@ class Front(Element):
     @model_validator(mode="after")
     def _several(self):
         if len(self.goals) < 2:
-            raise ValueError(f"has {len(self.goals)} goals; give at least two.")
+            raise ValueError(f"has {'one goal' if self.goals else 'no goals'}; give at least two.")
         if self.method == "limits" and len(self.goals) > 2:
             raise ValueError(f"has {len(self.goals)} goals, and method limits takes two; leave one out, or take nsga2.")
         if self.points < 2:

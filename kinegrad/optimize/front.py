@@ -19,7 +19,6 @@ from kinegrad.optimize.optimality import violation_of
 from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
 from kinegrad.optimize.search import OPTIMUM, Outcome, search
-from kinegrad.optimize.solvers import SOLVERS
 
 LIMIT = "front__limit"
 FEW = 12  # individuals of a population, at least
@@ -88,6 +87,16 @@ def front(study, log, progress: Callable[[float], None] | None) -> FrontResult:
     return _by_limits(study, what, log, progress)
 
 
+def import_pymoo() -> None:
+    """Raises where pymoo is missing, with the command that installs it."""
+    try:
+        importlib.import_module("pymoo")
+    except ImportError:
+        raise KinegradError(
+            "A front by 'nsga2' needs pymoo, which is not installed; run: pip install 'kinegrad[opt]'."
+        ) from None
+
+
 def efficient(goals: np.ndarray) -> np.ndarray:
     """(k,) whether no other design is as good in every goal and better in one."""
     better = (goals[None, :, :] <= goals[:, None, :]).all(axis=2) & (goals[None, :, :] < goals[:, None, :]).any(axis=2)
@@ -97,12 +106,6 @@ def efficient(goals: np.ndarray) -> np.ndarray:
 def _by_limits(study, what, log, progress) -> FrontResult:
     """The first goal made small with growing limits on the second, each search from the optimum before."""
     plan = study.plan
-    solver = SOLVERS[plan.solver.type]
-    if not solver.constrained:
-        able = ", ".join(name for name, kind in SOLVERS.items() if kind.constrained)
-        raise KinegradError(
-            f"A front by limits needs a solver that takes constraints, not {solver.name!r}; choose from {able}."
-        )
     first, second = what.goals
     outcomes: list[Outcome] = []
 
@@ -166,12 +169,6 @@ def _gathered(plan, what, rows, points, evaluations, gradients, path) -> FrontRe
 
 def _by_population(study, what, log, progress) -> FrontResult:
     """NSGA-II of pymoo: no gradients, any number of goals, valleys that a local search would not leave."""
-    try:
-        importlib.import_module("pymoo")
-    except ImportError:
-        raise KinegradError(
-            "A front by 'nsga2' needs pymoo, which is not installed; run: pip install 'kinegrad[opt]'."
-        ) from None
     from pymoo.algorithms.moo.nsga2 import NSGA2
     from pymoo.core.problem import ElementwiseProblem
     from pymoo.optimize import minimize

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 from kinegrad.errors import KinegradError
 
-PATIENCE = 10  # seconds in which a scheduler has to answer
+PATIENCE = 5  # seconds in which a scheduler has to answer
+PATIENCE_WITH_WORKERS = 30  # seconds in which it has to have the first of them
 MOST_DEATHS = 3  # processes that may die of one job
 
 
@@ -145,14 +146,11 @@ class Dask(Backend):
             cluster = distributed.LocalCluster(
                 n_workers=self.workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
             )
+        else:
+            _greet(self.scheduler)
+        client = distributed.Client(cluster or self.scheduler, set_as_default=False)
         try:
-            client = distributed.Client(cluster or self.scheduler, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise KinegradError(
-                f"The scheduler {self.scheduler!r} does not answer ({type(error).__name__}); start it (dask scheduler), or "
-                "give scheduler: local."
-            ) from None
-        try:
+            self._wait(client)
             study_there = client.scatter(text, broadcast=True, hash=True) if len(text) > 10_000 else text
             waiting = {client.submit(do_from_text, study_there, job, pure=False): job for job in jobs}
             for future in distributed.as_completed(waiting, loop=client.loop):
@@ -162,16 +160,44 @@ class Dask(Backend):
             if cluster is not None:
                 cluster.close()
 
+    def _wait(self, client) -> None:
+        """Raises where a scheduler has no workers for long."""
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE_WITH_WORKERS)
+        except TimeoutError:
+            raise KinegradError(
+                f"The scheduler {self.scheduler!r} has had no workers for {PATIENCE_WITH_WORKERS} s; start some (dask worker "
+                "ADDRESS)."
+            ) from None
+
+
+def _greet(address: str) -> None:
+    """Raises where no Dask scheduler answers at an address; a client would wait for longer, and leave threads behind."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async def greet():
+        comm = await connect(address, timeout=PATIENCE, **Security().get_connection_args("client"))
+        await comm.close()
+
+    try:
+        with ThreadPoolExecutor(1) as pool:  # a notebook has a loop running in this thread
+            pool.submit(lambda: asyncio.run(asyncio.wait_for(greet(), 2 * PATIENCE))).result()
+    except Exception as error:  # whatever what is there instead makes of the greeting
+        raise KinegradError(
+            f"The scheduler {address!r} does not answer as one ({type(error).__name__}); start it (dask scheduler), give its "
+            "address as tcp://HOST:PORT, or give scheduler: local."
+        ) from None
+
 
 BACKENDS: dict[str, type[Backend]] = {kind.name: kind for kind in (Serial, Threads, Processes, Dask)}
 
 
 def backend_of(name: str | None, workers: int, scheduler: str | None) -> Backend:
     """The backend that was asked for; processes where there are several workers, dask where there is a scheduler."""
-    if scheduler is not None and name not in (None, "dask"):
-        raise KinegradError(f"scheduler goes with backend: dask, not with {name!r}; leave one of them out.")
     if name is None:
         name = "dask" if scheduler is not None else "processes" if workers > 1 else "serial"
-    if name not in BACKENDS:
-        raise KinegradError(f"There is no backend {name!r}; choose from {', '.join(BACKENDS)}.")
     return BACKENDS[name](workers, scheduler)

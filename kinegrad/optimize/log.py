@@ -39,41 +39,40 @@ class Log:
         self.best: dict[tuple, dict] = {}
         self._written: set[tuple] = set()
         try:
+            data = self.path.read_bytes() if self.path.exists() else b""
+            if data:
+                self._refuse(data, fresh)
             if fresh:
                 self.path.unlink(missing_ok=True)
-            torn = self._read() if self.path.exists() else None
+                data = b""
+            self._read(data)
             self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
             raise KinegradError(
                 f"The log {str(self.path)!r} cannot be written: {error.strerror or error}; name another by log (--log)."
             ) from None
-        if torn:
-            os.write(self._file, b"\n")
-        if torn is None:
-            self.write({"kind": "study", "format": FORMAT, "study": study, "title": title})
-
-    def _read(self) -> bool | None:
-        """Takes in what is there; whether the last line is torn, None for an empty file."""
-        data = self.path.read_bytes()
         if not data:
-            return None
-        for k, line in enumerate(data.split(b"\n")):
-            try:
-                record = json.loads(line) if line.strip() else None
-            except ValueError:
-                record = None
-            if k == 0 and (not isinstance(record, dict) or record.get("kind") != "study"):
-                raise KinegradError(
-                    f"{str(self.path)!r} is there and is no log of a study; name another file by log (--log)."
-                )
-            if k == 0 and record.get("study") != self.study:
-                raise KinegradError(
-                    f"{str(self.path)!r} is the log of another study ({record.get('title') or 'without a title'!r}), or of "
-                    "this one before it was changed; name another file by log (--log), or begin anew with --fresh (fresh=True)."
-                )
-            if isinstance(record, dict):
-                self._take(record)
-        return not data.endswith(b"\n")
+            self.write({"kind": "study", "format": FORMAT, "study": study, "title": title})
+        elif not data.endswith(b"\n"):
+            os.write(self._file, b"\n")  # after a torn line
+
+    def _refuse(self, data: bytes, fresh: bool) -> None:
+        """Raises where a file is no log, which is not written over either, or where it is that of another study."""
+        first = _record(data.partition(b"\n")[0])
+        if first.get("kind") != "study":
+            raise KinegradError(
+                f"{str(self.path)!r} is there and is no log of a study; name another file by log (--log)."
+            )
+        if first.get("study") != self.study and not fresh:
+            raise KinegradError(
+                f"{str(self.path)!r} is the log of another study ({first.get('title') or 'without a title'!r}), or of "
+                "this one before it was changed; name another file by log (--log), or begin anew with --fresh (fresh=True)."
+            )
+
+    def _read(self, data: bytes) -> None:
+        """Takes in what is there."""
+        for line in data.split(b"\n"):
+            self._take(_record(line))
 
     def _take(self, record: dict) -> None:
         key = (record.get("job", 0), record.get("stage", 0))
@@ -121,6 +120,15 @@ class Log:
 
     def __exit__(self, *_) -> None:
         self.close()
+
+
+def _record(line: bytes) -> dict:
+    """What a line says; nothing where it is torn."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def without_nan(value):

@@ -140,11 +140,10 @@ class MultistartResult:
         return best | counts | total | {"optima": optima}
 
 
-def multistart(
-    study, count: int, seed: int, backend: Backend, log, progress: Callable[[float], None] | None
-) -> MultistartResult:
-    """Searches from `count` starts; those that a log has finished are read."""
-    drawn = starts(study.plans[0], count, seed)
+def multistart(study, backend: Backend, log, progress: Callable[[float], None] | None) -> MultistartResult:
+    """Searches from the starts of a study; those that a log has finished are read."""
+    seed = study.description.multistart.seed
+    drawn = starts(study.plans[0], study.description.multistart.starts, seed)
     jobs = [{"kind": "start", "job": k + 1, "seed": seed, "values": row.tolist()} for k, row in enumerate(drawn)]
     done = {}
     for job in jobs:

@@ -20,6 +20,8 @@ from kinegrad.optimize.description import Constraint, Description, SolverChoice
 from kinegrad.optimize.goals import Goal, Names
 from kinegrad.optimize.ordinates import Course, carried, course_of, resampled, with_ordinates
 from kinegrad.optimize.residuals import ResidualPlan
+from kinegrad.optimize.solvers import SOLVERS
+from kinegrad.optimize.suitability import unsuited
 from kinegrad.optimize.variables import Variables, collect
 
 MARGIN = "assembly"
@@ -197,7 +199,7 @@ class _Checks:
         names = Names(self.objective_names(), parameters, {c.name: c.weight for c in cases if c.name}, varied)
         goals = self.goals(names)
         residuals = self.residuals(model, parameters, cases, stage == len(study.stages) - 1 or not study.stages)
-        solver = self.solver(stage)
+        solver = self.solver(stage, variables)
         self.many(variables, parameters)
         if self.findings:
             return None
@@ -399,9 +401,7 @@ class _Checks:
             if fixed:
                 self.add(("tolerances", name), f"is of {fixed[0]!r}, which does not vary; add it to variables.")
 
-    def solver(self, stage: int) -> SolverChoice:
-        from kinegrad.optimize.solvers import SOLVERS
-
+    def solver(self, stage: int, variables: Variables | None) -> SolverChoice:
         solver, path = self.study.solver, ("solver",)
         if self.study.stages and self.study.stages[stage].solver:
             path = ("stages", stage, "solver")
@@ -416,6 +416,9 @@ class _Checks:
                 (*path, "type"),
                 f"is {solver.type!r}, which is no solver{closest(solver.type, SOLVERS)}; choose from {', '.join(SOLVERS)}.",
             )
+        elif self.study.sweep is None and (self.study.front is None or self.study.front.how == "limits"):
+            for why in unsuited(solver, self.study, variables):
+                self.add((*path, "type"), f"is {solver.type!r}, which {why}")
         return solver
 
 

@@ -248,7 +248,7 @@ class StudyProblem:
             known = dict(zip(self.plan.parameters.independent, rho.tolist(), strict=True))
             self._numbers.use({label: known[label] for label in self._masses})
             for _, sentence in find_in_bodies(self.plan.model, self._numbers, self._bodies):
-                raise KinegradError(f"{sentence} The design is {_listed(self.variables.named(values))}.")
+                raise KinegradError(sentence)
 
     def _differentiate(self, found: Evaluation) -> None:
         """Adds the derivatives to an evaluation that worked; where there are none, it failed."""

@@ -17,15 +17,21 @@ from kinegrad.model.reading import build, read_file
 from kinegrad.model.tables import beside
 from kinegrad.model.values import show
 from kinegrad.optimize.description import Description
-from kinegrad.optimize.plan import plans
+from kinegrad.optimize.plan import Plan, plans
 
 VERSION = 1
 BEGIN = f"kinegrad_study: {VERSION}"
 KEYS = ("kinegrad_study", "model", *Description.model_fields)
+NAMED = ("variables", "cases")  # sections whose names others use
+TABLES = ("constraints", "residuals", "tolerances")
+AIMS = ("minimise", "residuals", "front")
+ROUNDS = 3  # some problems show when others are out of the way
+
+Read = tuple[Model, Description, list[Plan]]
 
 
-def read_study(path: str | Path) -> tuple[Model, Description]:
-    """The model and the description in a study file; ModelError lists all that is wrong, with lines."""
+def read_study(path: str | Path) -> Read:
+    """The model, the description and the plans of a study file; ModelError lists all that is wrong, with lines."""
     path = Path(path)
     try:
         text = read_bytes(path, MOST_BYTES).decode("utf-8-sig")
@@ -38,30 +44,30 @@ def read_study(path: str | Path) -> tuple[Model, Description]:
     return read_text(text, path.parent)
 
 
-def read_text(text: str, folder: Path = Path()) -> tuple[Model, Description]:
+def read_text(text: str, folder: Path = Path()) -> Read:
     """The same from a text; a model file is looked for from `folder`."""
     document, places, problems, split = load(text)
     if document is None and not problems:
         raise ModelError(Problem(f"the file is empty; begin with {BEGIN} and model:", line=1))
     if problems and not isinstance(document, dict):
         raise ModelError(*problems)
-    model, description, findings = read_document(document, folder)
+    *read, findings = read_document(document, folder)
     findings = [(path, text) for path, text in findings if not any(path[: len(at)] == at for at in split)]
     problems += [Problem(sentence, dotted(path), places.line_of(path)) for path, sentence in findings]
     if problems:
         raise ModelError(*sorted(problems, key=lambda problem: problem.line or 0))
-    return model, description
+    return tuple(read)
 
 
-def read_document(document: Any, folder: Path) -> tuple[Model | None, Description | None, list[Finding]]:
-    """Model and description of a document, and everything that is wrong with them."""
+def read_document(document: Any, folder: Path) -> tuple[Model | None, Description | None, list[Plan], list[Finding]]:
+    """Model, description and plans of a document, and everything that is wrong with them."""
     if not isinstance(document, Mapping):
-        return None, None, [((), f"the study is {show(document)}; a mapping that begins with {BEGIN} is needed.")]
+        return None, None, [], [((), f"the study is {show(document)}; a mapping that begins with {BEGIN} is needed.")]
     findings: list[Finding] = []
     version = document.get("kinegrad_study")
     if "kinegrad_study" not in document:
         hint = " (this is a model file: use run or gradient, or name it in a study)" if "kinegrad" in document else ""
-        return None, None, [((), f"the key kinegrad_study is missing; begin with {BEGIN}{hint}.")]
+        return None, None, [], [((), f"the key kinegrad_study is missing; begin with {BEGIN}{hint}.")]
     if isinstance(version, bool) or version != VERSION:
         findings.append((("kinegrad_study",), f"kinegrad_study is {show(version)}; write {BEGIN}."))
     for key in document:
@@ -69,15 +75,52 @@ def read_document(document: Any, folder: Path) -> tuple[Model | None, Descriptio
             findings.append(((key,), f"{show(key)} is an unknown key{closest(key, KEYS)}. Keys: {', '.join(KEYS)}."))
     model = _model(document, folder, findings)
     known = {key: value for key, value in document.items() if key in Description.model_fields}
-    description = None
-    try:
-        with beside(folder / "study"):
-            description = Description.model_validate(known)
-    except ValidationError as error:
-        findings += sentences(error)
-    if model is not None and description is not None:
-        findings += plans(model, description)[1]
-    return model, description, findings
+    with beside(folder / "study"):
+        description, found, wrong = describe(model, known)
+    return model, description, found, findings + wrong
+
+
+def describe(model: Model | None, keys: Mapping) -> tuple[Description | None, list[Plan], list[Finding]]:
+    """The description in keys of a study, its plans for a model, and everything that is wrong, names and numbers alike."""
+    findings: list[Finding] = []
+    for _ in range(ROUNDS):
+        try:
+            description = Description.model_validate(keys)
+        except ValidationError as error:
+            wrong = [(path, text if path else f"The study{text}") for path, text in sentences(error)]
+            findings += [one for one in wrong if one not in findings]
+            keys = _without(keys, [path for path, _ in wrong])
+            continue
+        found, wrong = plans(model, description) if model is not None else ([], [])
+        return description, found, findings + wrong
+    return None, [], findings
+
+
+def _without(keys: Mapping, paths: list[tuple]) -> dict:
+    """Keys of a study without what cannot be read, so that the rest is looked at: names that others may use stay."""
+    rest = dict(keys)
+    if () in paths:
+        rest = {key: value for key, value in rest.items() if key not in AIMS}
+    for section, *more in filter(None, paths):
+        entries = rest.get(section)
+        if section in NAMED and more and isinstance(entries, Mapping) and more[0] in entries:
+            rest[section] = {**entries, more[0]: _less(entries[more[0]], more[1:])}
+        elif section == "stages" and more and isinstance(entries, list | tuple):
+            rest[section] = [_less(one, more[1:]) if k == more[0] else one for k, one in enumerate(entries)]
+        elif more and isinstance(entries, Mapping) and section in TABLES:
+            rest[section] = {name: one for name, one in entries.items() if name != more[0]}
+        else:
+            rest.pop(section, None)
+    if not any(rest.get(key) for key in AIMS):
+        rest["minimise"] = 0.0
+    return rest
+
+
+def _less(entry: Any, path: list) -> dict:
+    """An entry of a section without the key that a path leads to; empty where the whole of it is wrong."""
+    if not path or not isinstance(entry, Mapping):
+        return {}
+    return {key: value for key, value in entry.items() if key != path[0]}
 
 
 def _model(document: Mapping, folder: Path, findings: list[Finding]) -> Model | None:

@@ -45,7 +45,7 @@ class StudyResult:
     active : dict
         Variables at a bound ("lower", "upper"), and constraints at a limit.
     multipliers : dict
-        Of active constraints and bounds: how fast the minimum falls when the limit is moved outwards, in their own units.
+        Of active constraints and bounds: derivatives of the minimum by the limit, in their own units.
     evaluations, failures, gradients : int
         Simulated designs (of all cases at once), those that did not work, and passes of derivatives.
     estimates : Estimates or None
@@ -92,7 +92,7 @@ class StudyResult:
 
     @property
     def multipliers(self) -> dict[str, float]:
-        """By the names of constraints and of variables at a bound."""
+        """Derivatives of the minimum by limits, by the names of constraints and of variables at a bound."""
         o = self.outcome
         found = dict(zip(self.plan.constraints, o.multipliers, strict=True))
         found = {name: value for name, value in found.items() if name in o.active}
@@ -229,7 +229,7 @@ class StudyResult:
         return frame(repr(self)[1:-1], grid(HEAD, self.rows()))
 
 
-HEAD = ("", "start", "optimum", "change", "held by", "multiplier", "sensitivity")
+HEAD = ("", "start", "optimum", "change", "held", "multiplier", "sensitivity")
 
 
 def _row(

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from kinegrad.errors import KinegradError
 from kinegrad.optimize.estimates import estimates
 from kinegrad.optimize.evaluation import Evaluation
 from kinegrad.optimize.minimax import SHARPNESS, Epigraph, SmoothLargest
@@ -127,9 +126,6 @@ def search(
     clock = time.perf_counter()
     choice = plan.solver
     solver = SOLVERS[choice.type](choice.hessian == "exact")
-    if solver.needs is not None:
-        solver.library()
-    _refuse(plan, solver)
     problem = StudyProblem(plan)
     problem.anchor = anchor
     feasible = max(choice.tolerance, 1e-9)
@@ -139,14 +135,16 @@ def search(
     watch(first)
     problem.observe, problem.limit = watch, choice.max_evaluations
     limited, ended, message = False, problem.start, ""
+    interrupted = False
     try:
         for task in _tasks(problem, solver.constrained, lambda: ended):  # noqa: B023
             done = solver.solve(task, choice.tolerance, choice.max_evaluations)
             ended, limited, message = np.asarray(done.x, float)[: problem.n], done.limited, done.message
     except Limit:
-        limited, message = True, f"{choice.max_evaluations} evaluations are done, as many as max_evaluations allows"
+        interrupted, limited = True, True
+        message = f"{choice.max_evaluations} evaluations are done, as many as max_evaluations allows"
     problem.limit = None
-    found = _result(problem, watch, ended, choice.tolerance)
+    found = _result(problem, watch, None if interrupted else ended, choice.tolerance)
     return _judged(plan, problem, watch, first, found, limited, message, clock)
 
 
@@ -162,36 +160,6 @@ def _fit(plan: Plan, found: Evaluation, held) -> dict | None:
     return made.plain()
 
 
-def _refuse(plan: Plan, solver) -> None:
-    """Raises where a solver does not take the constraints of a plan."""
-    if solver.squares and not plan.residuals:
-        able = ", ".join(name for name, kind in SOLVERS.items() if not kind.squares)
-        raise KinegradError(
-            f"The solver {solver.name!r} is for studies with residuals, and this one has minimise; choose from {able}."
-        )
-    if solver.exact and not solver.second:
-        able = ", ".join(name for name, kind in SOLVERS.items() if kind.second)
-        raise KinegradError(
-            f"The solver {solver.name!r} takes no second derivatives; leave hessian: exact out, or choose from {able}."
-        )
-    if plan.constraints and not solver.constrained:
-        able = ", ".join(name for name, kind in SOLVERS.items() if kind.constrained)
-        raise KinegradError(f"The solver {solver.name!r} takes no constraints; choose from {able}.")
-    equations = [name for name, one in plan.constraints.items() if one.limits[0] == one.limits[1]]
-    if equations and not solver.equations:
-        able = ", ".join(name for name, kind in SOLVERS.items() if kind.constrained and kind.equations)
-        raise KinegradError(
-            f"The solver {solver.name!r} takes no equations such as {equations[0]!r}; choose from {able}."
-        )
-    bound = [label for label, low, high in zip(plan.variables.labels, *plan.variables.bounds, strict=True)
-             if np.isfinite(low) or np.isfinite(high)]  # fmt: skip
-    if bound and not solver.bounded:
-        able = ", ".join(name for name, kind in SOLVERS.items() if kind.bounded and not kind.squares)
-        raise KinegradError(
-            f"The solver {solver.name!r} takes no bounds such as those of {bound[0]!r}; choose from {able}."
-        )
-
-
 def _tasks(problem: StudyProblem, constrained: bool, ended: Callable):
     """What a solver is given, one after the other."""
     if problem.n_goals == 1:
@@ -203,12 +171,11 @@ def _tasks(problem: StudyProblem, constrained: bool, ended: Callable):
             yield SmoothLargest(problem, np.clip(ended(), problem.lower, problem.upper), sharpness)
 
 
-def _result(problem: StudyProblem, watch: Watch, ended: np.ndarray, tolerance: float) -> Evaluation:
-    """The design that is the result: where the solver ended, unless a better one was seen on the way."""
+def _result(problem: StudyProblem, watch: Watch, ended: np.ndarray | None, tolerance: float) -> Evaluation:
+    """The design that is the result: where the solver ended (None: nowhere), unless a better one was seen on the way."""
     _, best = watch.best
-    inside = np.clip(ended, problem.lower, problem.upper)
-    last = problem.memory.get(inside) or problem.evaluate(inside)
-    if last.ok:
+    last = None if ended is None else problem.evaluate(np.clip(ended, problem.lower, problem.upper))
+    if last is not None and last.ok:
         value, violation = watch.merit(last)
         best_value, best_violation = watch.merit(best)
         slack = 10.0 * tolerance * problem.scales[0]
@@ -217,6 +184,24 @@ def _result(problem: StudyProblem, watch: Watch, ended: np.ndarray, tolerance: f
     if problem.differentiated(best):
         return problem.recall(best)
     return problem.recall(watch.smooth[1])
+
+
+def _violated(problem: StudyProblem, found: Evaluation) -> str:
+    """The constraint that is violated most, scaled, in its own units."""
+    low, high = problem.constraint_limits
+    values = found.goals[problem.n_goals :]
+    scaled = values / problem.scales[problem.n_goals :]
+    k = int(np.maximum(low - scaled, scaled - high).argmax())
+    name, constraint = list(problem.plan.constraints.items())[k]
+    least, most = constraint.limits
+    limit = (
+        f"equal {least:g}"
+        if least == most
+        else f"be at least {least:g}"
+        if scaled[k] < low[k]
+        else f"be at most {most:g}"
+    )
+    return f"constraint {name!r} is {values[k]:.6g} and should {limit}"
 
 
 def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outcome:
@@ -230,19 +215,14 @@ def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outc
     allowed = max(np.sqrt(plan.solver.tolerance), ACTIVE)
     near = allowed if smooth or not unconstrained else SMOOTHED
     held = optimality(task, x, near)
-    if held.residual <= allowed and held.violation <= 10.0 * watch.tolerance:
-        status = OPTIMUM
-    elif limited:
-        status = LIMIT
+    violated = _violated(problem, found) if held.violation > 10.0 * watch.tolerance else ""
+    if held.residual <= allowed and not violated:
+        status, message = OPTIMUM, f"the first-order conditions hold ({message})"
     else:
-        status = STALLED
-        why = (
-            f"constraints are violated by {held.violation:.3g} (scaled)"
-            if held.violation > 10.0 * watch.tolerance
-            else f"the projected gradient is {held.residual:.3g} (scaled) and should be below {allowed:.1g}"
-        )
-        beside = f"; designs beyond do not work: {watch.last_failure}" if problem.failures else ""
-        message = f"stalled: {why}{beside} ({message})"
+        status = LIMIT if limited else STALLED
+        small = f"the projected gradient is {held.residual:.3g} (scaled) and should be below {allowed:.1g}"
+        beside = f"; designs beyond do not work: {watch.last_failure}" if problem.failures and not limited else ""
+        message = f"{violated or small}{beside} ({message})"
     if status != OPTIMUM and watch.unclosed and not plan.with_margin:
         message += (
             "; add assembly: {at_least: 0.01} and take a solver with constraints, which then sees where designs end"
@@ -268,7 +248,7 @@ def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outc
         status=status, message=message, start=first.values.tolist(), values=found.values.tolist(),
         goals_before=first.goals.tolist(), goals=found.goals.tolist(), objectives_before=first.objectives,
         objectives=found.objectives, violation=held.violation, residual=held.residual,
-        multipliers=(multipliers * sizes).tolist(), bound_multipliers=bound.tolist(), active=active,
+        multipliers=(-multipliers * sizes).tolist(), bound_multipliers=bound.tolist(), active=active,
         evaluations=problem.evaluations + problem.beside, failures=problem.failures, gradients=problem.gradients,
         seconds=time.perf_counter() - clock, solver=plan.solver.type, scales=problem.scales.tolist(),
         gradient=found.jacobian[top].tolist(), history=watch.history, fit=_fit(plan, found, held),

@@ -6,30 +6,42 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from pydantic import ValidationError
 
 from kinegrad.errors import KinegradError, ModelError, Problem
-from kinegrad.model.element import dotted, sentences
-from kinegrad.model.model import Model
-from kinegrad.optimize.description import Description
-from kinegrad.optimize.front import FrontResult, front
+from kinegrad.model.element import dotted
+from kinegrad.model.model import Finding, Model
+from kinegrad.optimize.description import Description, Many
+from kinegrad.optimize.front import FrontResult, front, import_pymoo
 from kinegrad.optimize.jobs import backend_of
 from kinegrad.optimize.log import Log, NoLog, fingerprint, without_nan
 from kinegrad.optimize.multistart import MultistartResult, multistart
-from kinegrad.optimize.plan import Plan, plans
+from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
-from kinegrad.optimize.reading import VERSION, read_document, read_study, read_text
+from kinegrad.optimize.reading import VERSION, describe, read_document, read_study, read_text
 from kinegrad.optimize.result import StudyResult
 from kinegrad.optimize.search import Outcome, search
+from kinegrad.optimize.solvers import SOLVERS
 from kinegrad.optimize.sweep import SweepResult, sweep
 
 #: keys that change how a study is done, not what it asks
 HOW = ("log", "title")
 #: keys of multistart and sweep that do the same
 WHERE = ("workers", "backend", "scheduler", "keep")
+
+
+class ManyRuns(TypedDict, total=False):
+    """What many searches and many designs have in common: how they are drawn, where they run, where they are recorded."""
+
+    seed: int | None
+    workers: int | None
+    backend: str | None
+    scheduler: str | None
+    log: str | Path | None
+    fresh: bool
+    progress: Callable[[float], None] | None
 
 
 class Study:
@@ -43,24 +55,15 @@ class Study:
     """
 
     def __init__(self, model: Model, **keys: Any):
-        try:
-            self.description = Description.model_validate(keys)
-        except ValidationError as error:
-            raise ModelError(*(Problem(text, dotted(path)) for path, text in sentences(error))) from None
         self.model = model
-        self._finish()
-
-    def _finish(self) -> Study:
-        self.plans, findings = plans(self.model, self.description)
-        if findings:
-            raise ModelError(*(Problem(text, dotted(path)) for path, text in findings))
-        return self
+        self.description, self.plans, findings = describe(model, keys)
+        _refuse(findings)
 
     @classmethod
-    def _made(cls, model: Model, description: Description) -> Study:
+    def _made(cls, model: Model, description: Description, plans: list[Plan]) -> Study:
         study = cls.__new__(cls)
-        study.model, study.description = model, description
-        return study._finish()
+        study.model, study.description, study.plans = model, description, plans
+        return study
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Study:
@@ -75,10 +78,9 @@ class Study:
     @classmethod
     def from_dict(cls, document: Mapping, folder: str | Path = ".") -> Study:
         """The study in a document such as a file holds."""
-        model, description, findings = read_document(document, Path(folder))
-        if findings:
-            raise ModelError(*(Problem(text, dotted(path)) for path, text in findings))
-        return cls._made(model, description)
+        *read, findings = read_document(document, Path(folder))
+        _refuse(findings)
+        return cls._made(*read)
 
     def to_dict(self) -> dict:
         """The document that describes the study, with its model inside."""
@@ -144,24 +146,14 @@ class Study:
         if self.description.front is not None:
             raise KinegradError("The study asks for a front and not for one optimum; use Study.front().")
         study = self.with_solver(type=solver, tolerance=tolerance, max_evaluations=max_evaluations)
+        study._have_solvers()
         path = log if log is not None else study.description.log
         kept = NoLog() if path is None else Log(path, study.fingerprint, study.plan.title, fresh)
         with kept, _collected_warnings():
             outcomes = list(_stages(study.plans, kept, progress))
         return StudyResult(tuple(study.plans), tuple(outcomes), kept.path)
 
-    def multistart(
-        self,
-        starts: int | None = None,
-        *,
-        seed: int | None = None,
-        workers: int | None = None,
-        backend: str | None = None,
-        scheduler: str | None = None,
-        log: str | Path | None = None,
-        fresh: bool = False,
-        progress: Callable[[float], None] | None = None,
-    ) -> MultistartResult:
+    def multistart(self, starts: int | None = None, **how: Unpack[ManyRuns]) -> MultistartResult:
         """Optima from many starts, drawn inside the bounds.
 
         Parameters
@@ -173,38 +165,14 @@ class Study:
         progress : callable, optional
             Called with the fraction done.
         """
-        given = {"starts": starts, "seed": seed, "workers": workers, "backend": backend, "scheduler": scheduler}
-        study = self._with("multistart", given)
-        how = study.description.multistart
-        return study._many(multistart, how, log, fresh, progress, how.starts, how.seed)
+        return self._many("multistart", multistart, {"starts": starts}, how)
 
-    def sweep(
-        self,
-        type: str | None = None,
-        points: int | None = None,
-        *,
-        seed: int | None = None,
-        workers: int | None = None,
-        backend: str | None = None,
-        scheduler: str | None = None,
-        log: str | Path | None = None,
-        fresh: bool = False,
-        progress: Callable[[float], None] | None = None,
-    ) -> SweepResult:
+    def sweep(self, type: str | None = None, points: int | None = None, **how: Unpack[ManyRuns]) -> SweepResult:
         """Goals of many designs: on a "grid", by "sobol", or as tolerances distribute them, "monte-carlo".
 
         The parameters are those of `multistart`; `points` counts along each variable of a grid, and all designs else.
         """
-        given = {
-            "type": type,
-            "points": points,
-            "seed": seed,
-            "workers": workers,
-            "backend": backend,
-            "scheduler": scheduler,
-        }
-        study = self._with("sweep", given)
-        return study._many(sweep, study.description.sweep, log, fresh, progress)
+        return self._many("sweep", sweep, {"type": type, "points": points}, how)
 
     def front(
         self,
@@ -232,6 +200,10 @@ class Study:
         """
         given = {"goals": goals, "points": points, "method": method, "seed": seed}
         study = self._with("front", given, without=("minimise", "residuals"))
+        if study.description.front.how == "limits":
+            study._have_solvers()
+        else:
+            import_pymoo()
         return study._logged(front, log, fresh, progress)
 
     def _with(self, section: str, given: Mapping[str, Any], without: Sequence[str] = ()) -> Study:
@@ -246,9 +218,24 @@ class Study:
         own = {} if before is None else {name: getattr(before, name) for name in before.model_fields_set}
         return Study(self.model, **keys | {section: own | given})
 
-    def _many(self, what: Callable, how, log, fresh: bool, progress, *more):
-        where = backend_of(how.backend, how.workers, how.scheduler)
-        return self._logged(what, log, fresh, progress, *more, where)
+    def _many(self, section: str, what: Callable, given: dict, how: ManyRuns):
+        """Many searches or designs, as a section says and as is given in its place."""
+        for key in how:
+            if key not in ManyRuns.__annotations__:
+                known = ", ".join((*given, *ManyRuns.__annotations__))
+                raise TypeError(f"{section}() takes no {key!r}; it takes {known}.")
+        where = {key: value for key, value in how.items() if key in Many.model_fields}
+        study = self._with(section, given | where)
+        one = getattr(study.description, section)
+        if section == "multistart":
+            study._have_solvers()
+        backend = backend_of(one.backend, one.workers, one.scheduler)
+        return study._logged(what, how.get("log"), how.get("fresh", False), how.get("progress"), backend)
+
+    def _have_solvers(self) -> None:
+        """Raises where the library of a solver is missing; before a log is begun."""
+        for plan in self.plans:
+            SOLVERS[plan.solver.type].library()
 
     def _logged(self, what: Callable, log, fresh: bool, progress, *more):
         """What a function gives of the study, some arguments, a log and whom to tell."""
@@ -256,6 +243,12 @@ class Study:
         kept = NoLog() if path is None else Log(path, self.fingerprint, self.plan.title, fresh)
         with kept, _collected_warnings():
             return what(self, *more, kept, progress)
+
+
+def _refuse(findings: list[Finding]) -> None:
+    """Raises where something is wrong with a study."""
+    if findings:
+        raise ModelError(*(Problem(text, dotted(path)) for path, text in findings))
 
 
 def _stages(stages: list[Plan], log, progress):

@@ -164,6 +164,11 @@ def _one(path: tuple, variable: Variable, labels: tuple[str, ...], now: np.ndarr
                 f"{who} {label!r} = {start[k]:g}, outside its bounds [{lower[k]:g}, {upper[k]:g}]; give a start within."
             )
             findings.append(((*path, key), f"{dotted(path)}: {text}"))
+        elif log[k] and np.isfinite(lower[k]) and lower[k] < 0.0:
+            text = (
+                f"is log, and {label!r} may be {lower[k]:g} by its bounds; a logarithm needs numbers larger than zero."
+            )
+            findings.append(((*path, "scale"), f"{dotted((*path, 'scale'))} {text}"))
         elif log[k] and not (start[k] > 0.0 and upper[k] > 0.0):
             text = f"is log, and {label!r} starts at {start[k]:g}; a logarithm needs numbers larger than zero."
             findings.append(((*path, "scale"), f"{dotted((*path, 'scale'))} {text}"))

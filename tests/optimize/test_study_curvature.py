@@ -93,9 +93,9 @@ def test_largest_of_several():
     [
         (
             {"type": "slsqp", "hessian": "exact"},
-            "'slsqp' takes no second derivatives; leave hessian: exact out, or choose",
+            "'slsqp', which takes no second derivatives; leave hessian: exact out, or choose",
         ),
-        ({"type": "trust-ncg"}, "'trust-ncg' takes no bounds such as those of 'F'"),
+        ({"type": "trust-ncg"}, "'trust-ncg', which takes no bounds such as those of 'F'"),
     ],
 )
 def test_refused(solver, text):

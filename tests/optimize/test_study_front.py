@@ -75,7 +75,7 @@ def test_what_is_better():
 
 def test_refused(monkeypatch):
     for front, sentence in (
-        (["miss"], "has 1 goals; give at least two"),
+        (["miss"], "has one goal; give at least two"),
         ({"goals": ["miss", "F", "G"], "method": "limits"}, "method limits takes two"),
         (["miss", "mis"], r"front.goals\[?.?1\]? is 'mis'"),
     ):
@@ -85,7 +85,9 @@ def test_refused(monkeypatch):
         study(front=["miss", "F"], multistart={"starts": 2})
     with pytest.raises(kg.KinegradError, match=r"use Study.front\(\)"):
         study(front=["miss", "F"]).optimize()
-    with pytest.raises(kg.KinegradError, match="needs a solver that takes constraints, not 'tnc'"):
+    with pytest.raises(
+        kg.KinegradError, match="'tnc', which takes no constraints, and a front by limits needs one; choose from slsqp"
+    ):
         study(minimise="miss", solver="tnc").front(["miss", "F**2"])
     monkeypatch.setitem(__import__("sys").modules, "pymoo", None)
     with pytest.raises(kg.KinegradError, match=r"needs pymoo.*pip install 'kinegrad\[opt\]'"):

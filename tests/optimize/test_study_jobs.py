@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import socketserver
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -150,11 +152,11 @@ def optima_of(found):
 
 
 def test_what_is_refused(study):
-    with pytest.raises(
-        kg.KinegradError, match="There is no backend 'cloud'; choose from serial, threads, processes, dask"
-    ):
-        backend_of("cloud", 1, None)
-    with pytest.raises(kg.KinegradError, match="scheduler goes with backend: dask, not with 'threads'"):
+    with pytest.raises(kg.ModelError, match=r"multistart\.backend .*'processes', 'threads', 'serial' or 'dask'"):
+        study.multistart(2, backend="cloud")
+    with pytest.raises(TypeError, match=r"sweep\(\) takes no 'worker'; it takes type, points, seed, workers"):
+        study.sweep("grid", 2, worker=2)
+    with pytest.raises(kg.KinegradError, match="a scheduler goes with dask"):
         study.multistart(2, backend="threads", scheduler="tcp://127.0.0.1:1")
     with pytest.raises(kg.ModelError, match=r"multistart\.starts is missing"):
         study.multistart()
@@ -164,12 +166,35 @@ def test_a_scheduler_that_does_not_answer(study, monkeypatch):
     monkeypatch.setattr(jobs, "PATIENCE", 1)
     with pytest.raises(kg.KinegradError, match=r"The scheduler 'tcp://127.0.0.1:9' does not answer .*scheduler: local"):
         study.multistart(2, scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(kg.KinegradError, match=r"The scheduler 'nowhere' does not answer .*tcp://HOST:PORT"):
+        study.multistart(2, scheduler="nowhere")
+
+
+def test_something_else_that_answers(study, monkeypatch):
+    """A server that speaks another protocol, whatever a client makes of it."""
+    monkeypatch.setattr(jobs, "PATIENCE", 2)
+    with socketserver.TCPServer(("127.0.0.1", 0), _Web) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        with pytest.raises(kg.KinegradError, match="does not answer as one"):
+            study.multistart(2, scheduler=f"tcp://127.0.0.1:{server.server_address[1]}")
+
+
+class _Web(socketserver.BaseRequestHandler):
+    def handle(self):
+        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 
 
 def test_a_missing_library(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(kg.KinegradError, match=r"pip install 'kinegrad\[cluster\]'"):
         study.multistart(2, scheduler="local")
+
+
+def test_the_library_of_a_solver_is_looked_for_first(study, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nlopt", None)
+    with pytest.raises(kg.KinegradError, match=r"needs nlopt, .*pip install 'kinegrad\[opt\]'"):
+        study.with_solver(type="nlopt-lbfgs").multistart(2, log=tmp_path / "log.jsonl")
+    assert not (tmp_path / "log.jsonl").exists()
 
 
 @pytest.fixture

@@ -61,5 +61,8 @@ def test_logs_of_other_studies(study, tmp_path):
     path.write_text("something else\n")
     with pytest.raises(kg.KinegradError, match="is there and is no log of a study"):
         study.optimize(log=path)
+    with pytest.raises(kg.KinegradError, match="is there and is no log of a study"):
+        study.optimize(log=path, fresh=True)
+    assert path.read_text() == "something else\n"
     with pytest.raises(kg.KinegradError, match="cannot be written"):
         study.optimize(log=tmp_path / "no" / "folder.jsonl")

@@ -47,6 +47,30 @@ extra: 1
     assert "variables.d.scale is -1; a scale is larger than zero" in found[7]
     assert "'extra' is an unknown key" in found[14]
     assert "constraints.open has no limit; give at_least, at_most or equals" in found[11]
+    assert "variables.a.bounds are [2, 1]" in found[4] and "outside its bounds [5, 9]" in found[5]
+    assert "There is no parameter 'q'" in found[6] and "'reech' is no objective" in found[8]
+    assert "'nothing' is no objective" in found[10] and "'slsqq', which is no solver" in found[12]
+
+
+def test_solvers_that_do_not_suit():
+    """Told with their line, before anything is run, and beside other problems."""
+    found = problems(
+        HEAD
+        + """variables: {a: {bounds: [0.5, 2]}}
+minimise: reach
+constraints: {far: {value: reach, equals: 1}, open: {value: nothing, at_most: 1}}
+solver: {type: l-bfgs-b, hessian: exact}
+multistart: {starts: 2, backend: threads, scheduler: local}
+"""
+    )
+    assert "'l-bfgs-b', which takes no constraints such as 'far'; choose from slsqp" in found[6]
+    assert "'nothing' is no objective" in found[5] and "a scheduler goes with dask" in found[7]
+    kg.Study.from_yaml_text(GOOD + "solver: trust-ncg\nsweep: {type: grid, points: 2}\n", HERE)  # no solver is asked
+
+
+def test_logarithms_need_positive_bounds():
+    found = problems(HEAD + "variables: {a: {bounds: [-1, 2], scale: log}}\nminimise: reach\n")
+    assert "'a' may be -1 by its bounds; a logarithm needs" in found[3]
 
 
 def test_names_are_looked_up():

@@ -99,7 +99,7 @@ def test_constraints_beside_residuals():
     found = study.optimize()
     assert found.outcome.solver == "slsqp" and found.status == "optimum"
     assert found.constraints["there"] == pytest.approx(3.0, abs=1e-9)
-    with pytest.raises(kg.KinegradError, match="'least-squares' takes no constraints"):
+    with pytest.raises(kg.KinegradError, match="'least-squares', which takes no constraints"):
         study.optimize("least-squares")
 
 
@@ -218,5 +218,5 @@ def test_what_does_not_go_together():
         kg.Study(model, variables={"F": {}}, residuals=one, analysis="equilibrium")
     with pytest.raises(kg.ModelError, match=r"residuals\.b has no sigma"):
         kg.Study(model, variables={"F": {}}, residuals={"a": one["x"] | {"sigma": 1.0}, "b": one["x"]})
-    with pytest.raises(kg.KinegradError, match="'least-squares' is for studies with residuals"):
+    with pytest.raises(kg.KinegradError, match="'least-squares', which is for studies with residuals"):
         kg.Study(model, variables={"F": {}}, minimise="end**2").optimize("least-squares")

@@ -81,7 +81,9 @@ class Solver(ABC):
 
     @classmethod
     def library(cls):
-        """The module that the solver needs; a sentence on how to install it where it is missing."""
+        """The module that the solver needs, if any; a sentence on how to install it where it is missing."""
+        if cls.needs is None:
+            return None
         module, extra = cls.needs
         try:
             return importlib.import_module(module)

@@ -8,6 +8,14 @@ import numpy as np
 
 from kinegrad.optimize.solvers.base import Ended, Solver, split
 
+CODES = {
+    1: "converged",
+    2: "value reached",
+    3: "the value changes no more",
+    4: "the variables change no more",
+    5: "limit of evaluations",
+}
+
 
 class NLopt(Solver):
     """What the three have in common."""
@@ -71,7 +79,11 @@ class NLopt(Solver):
                 raise raised[0] from None
             return Ended(inside, f"NLopt stopped: {' '.join(str(error).split()) or type(error).__name__}")
         code = search.last_optimize_result()
-        return Ended(x, f"NLopt ended with code {code}", limited=code in (nlopt.MAXEVAL_REACHED, nlopt.MAXTIME_REACHED))
+        return Ended(
+            x,
+            f"NLopt: {CODES.get(code, f'code {code}')}",
+            limited=code in (nlopt.MAXEVAL_REACHED, nlopt.MAXTIME_REACHED),
+        )
 
 
 class MMA(NLopt):
