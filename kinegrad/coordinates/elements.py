@@ -7,7 +7,8 @@ This part of lowering is the same for every coordinate set; a set says which joi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from kinegrad.expressions.tape import Tape
 from kinegrad.kernels.elements.kinds import KINDS, empty_stages
 from kinegrad.kernels.elements.layout import GRAVITY, N_COUNT
 from kinegrad.kernels.jit import record
-from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, MEASURE, NORM, RECORDS, SCALAR
+from kinegrad.kernels.records import COINCIDENCE, COLUMN, DISTANCE, DOT, MARKER, MEASURE, NORM, RECORDS, SCALAR
 from kinegrad.laws import Law
 from kinegrad.model import names
 from kinegrad.model.bodies import FrameMarker, VectorMarker
@@ -230,9 +231,8 @@ class Elements:
         name, part = reference.element, reference.part
         k = self.coordinate(name, part)
         if k is None:
-            measured = self.measured(formula, name, part)
-            if not measured.own:
-                value = measured.value
+            if not self._owned(name, part):
+                value = self.measured(formula, name, part).value
                 for _ in range(reference.rate):
                     value = formula.rate(value)
                 return value
@@ -252,6 +252,10 @@ class Elements:
         """The Scalar of a coordinate of a joint, and whether it is an angle, known up to full turns."""
         joint = self.model.joints[name]
         return JOINTS[joint.type].measure(self, formula, name, joint, part)
+
+    def _owned(self, name: str, part: str) -> bool:
+        """Whether a coordinate that is none of the set has to become one."""
+        return part in JOINTS[self.model.joints[name].type].own
 
     def angle(self, name: str, part: str) -> int:
         """The entry of q that is the angle of a joint with all its turns, bound to markers by a row (OWN-1)."""
@@ -280,13 +284,23 @@ class Elements:
         """Write the rows of all angles that elements, degrees of freedom or signals use; their numbers."""
         for name, start in self.model.degrees_of_freedom.items():
             if not isinstance(start, SphericalStart):
-                self.measure(self.formula(), name)  # may use angles too
+                self._take_angles(name)
         add_signals(self, signals)  # last: what the system has without them stays where it is
         first = len(self.row_names)
         for k, name, formula, Phi in self._bound:
             self.own.append(Own(k, row=len(self.row_names)))
             self.expression_row(name, formula, Phi)
         return set(range(first, len(self.row_names)))
+
+    def _take_angles(self, name: str) -> None:
+        """Make entries of q of the angles that a degree of freedom is, or uses."""
+        reference = names.resolve(self.model, name)
+        if reference.kind != "coordinate":
+            self.measure(self.formula(), name)
+        elif self.coordinate(reference.element, reference.part) is None and self._owned(
+            reference.element, reference.part
+        ):
+            self.angle(reference.element, reference.part)
 
     def number(self, formula: Formula, path: str, number):
         """The Scalar of a number of the model: a slot, or an expression with motion in it."""
@@ -595,17 +609,29 @@ def rows_of(names_: list[str], implied: list[tuple[int, str]], closures: Collect
 def records(fields, rows, number) -> np.ndarray:
     """An array of records, from dicts; what they do not give is zero."""
     out = np.zeros(len(rows), record(fields, number))
-    given: dict[str, tuple[list[int], list]] = {}
-    for i, values in enumerate(rows):
-        for key, value in values.items():
-            if key not in given:
-                given[key] = [], []
-            at, what = given[key]
-            at.append(i)
-            what.append(value)
-    for key, (at, what) in given.items():
-        out[key][at if len(at) < len(rows) else slice(None)] = what
+    alike: dict[tuple[str, ...], list[int]] = {}  # rows by what they give
+    for i, keys in enumerate(map(tuple, rows)):
+        alike.setdefault(keys, []).append(i)
+    for keys, at in alike.items():
+        chosen = rows if len(at) == len(rows) else [rows[i] for i in at]
+        for key in keys:
+            out[key][at if len(at) < len(rows) else slice(None)] = list(map(itemgetter(key), chosen))
     return out
+
+
+def marker_arrays(
+    names: Sequence[str], fields: Iterable[np.ndarray], columns: Sequence[int], axes: Sequence[int], number: str
+) -> dict[str, np.ndarray]:
+    """Markers, by the fields that are given, and the coordinates of their columns.
+
+    `axes` tells along which global axis a column moves its marker with 1 at any position; 3 where it does not.
+    """
+    fields = list(fields)
+    mk, col = np.zeros(len(fields[0]), record(MARKER, number)), np.zeros(len(columns), record(COLUMN, number))
+    for name, values in zip(names, fields, strict=True):
+        mk[name] = values
+    col["k"], col["xq"] = columns, np.eye(4, 3)[axes] if len(axes) else 0.0
+    return {"mk": mk, "col": col}
 
 
 def element_arrays(system: System, number: str, columns: int) -> dict[str, np.ndarray]:

@@ -5,6 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 
+def any_of(wanted: np.ndarray, first, count) -> np.ndarray:
+    """(k,) whether one of the `count` slots from `first` on is wanted, for arrays of both."""
+    before = np.concatenate([[0], np.cumsum(wanted)])
+    first = np.asarray(first, np.int64)
+    return before[first + count] > before[first]
+
+
 class MovedSlots:
     """Directions ds (p, slots) by the slots that they change."""
 

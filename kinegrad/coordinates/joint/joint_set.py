@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -16,6 +17,11 @@ from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, MARKERS, SCREW, SLIDE, TURN
 from kinegrad.model.simulation import BODY_POINTS
+
+LOWERED = "_in_joints"  # what a model notes of what it held when it was lowered
+_known: WeakValueDictionary[int, System] = (
+    WeakValueDictionary()
+)  # by the number of the model, which the system keeps alive
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +63,13 @@ class JointSet(CoordinateSet):
             raise KinegradError(f"body_point is {body_point!r}; choose one of {', '.join(BODY_POINTS)}.")
         lowering = Lowering(model, spanning_tree(model, cut), values, body_point)
         system = lowering.system()
-        if not lowering.elements.to_open:
-            return system
-        opened = Lowering(model, lowering.tree, values, body_point, lowering).system()
-        opened.tables["again"] = system.tables["again"]
-        return replace(system, slots=opened.slots, tables=system.tables | {"opened": opened, "known": {}})
+        if lowering.elements.to_open:
+            opened = Lowering(model, lowering.tree, values, body_point, lowering).system()
+            opened.tables["again"] = system.tables["again"]
+            system = replace(system, slots=opened.slots, tables=system.tables | {"opened": opened, "known": {}})
+        if values is None and not cut and body_point == BODY_POINTS[0]:
+            _remember(model, system)
+        return system
 
     @property
     def options(self) -> dict:
@@ -203,6 +211,18 @@ class JointSet(CoordinateSet):
             if want[i] & GEOMETRY or below:
                 want[i] |= CARRIED
         return want
+
+
+def _remember(model, system: System) -> None:
+    """Note the system of a model with the options of the set as they are, for as long as somebody has it."""
+    _known[id(model)] = system
+    model._keep(LOWERED)
+
+
+def remembered(model) -> System | None:
+    """The system that was made of the model as it is, with the options as they are, if somebody still has it."""
+    system = _known.get(id(model))
+    return system if system is not None and system.model is model and model._is_as(LOWERED) else None
 
 
 def _last(node: dict) -> int:

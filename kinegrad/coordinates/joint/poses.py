@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.coordinates.joint.initial_guess import initial_guess
-from kinegrad.coordinates.joint.joint_set import JointSet
+from kinegrad.coordinates.joint.joint_set import JointSet, remembered
 from kinegrad.errors import ModelError
 from kinegrad.kernels.products import FREEDOMS, POSITION
 
@@ -18,7 +18,7 @@ class Poses:
 
     def __init__(self, model):
         try:
-            self.system = JointSet.lower(model)
+            self.system = remembered(model) or JointSet.lower(model)
         except ModelError:  # degrees of freedom that joint coordinates cannot take choose no branch
             model = model.copy()
             model.degrees_of_freedom = {}

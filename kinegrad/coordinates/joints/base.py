@@ -36,15 +36,10 @@ class Motion(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A coordinate as a Scalar of markers.
-
-    `wraps` marks an angle that is known up to full turns, `own` what has to be an entry of q (OWN-1): such angles, and what
-    markers tell by other motions than those that a force on it works on.
-    """
+    """A coordinate as a Scalar of markers; `wraps` marks an angle that is known up to full turns."""
 
     value: Any
     wraps: bool
-    own: bool
 
 
 class Free(NamedTuple):
@@ -110,6 +105,9 @@ class JointKind(ABC):
     model : class of `kinegrad.model.joints`
     coordinates : dict name -> unit
         Its entries of q while it is in the tree, in the order of its motions.
+    own : tuple of str
+        Coordinates that have to be entries of q wherever they are used (OWN-1): angles that markers tell up to full turns, and
+        what markers tell by other motions than those that a force on it works on.
     n_norms : int
         Rows that come with these: norms of Euler parameters.
     n_rows : int
@@ -128,6 +126,7 @@ class JointKind(ABC):
 
     model: ClassVar[type[Joint]]
     coordinates: ClassVar[dict[str, str]] = {}
+    own: ClassVar[tuple[str, ...]] = ()
     n_norms: ClassVar[int] = 0
     n_rows: ClassVar[int]
     cutting: ClassVar[int] = 1

@@ -18,6 +18,7 @@ from kinegrad.model.joints import Cardan
 class CardanKind(JointKind):
     model = Cardan
     coordinates: ClassVar = {"angle1": "rad", "angle2": "rad"}
+    own = ("angle1", "angle2")
     n_rows = 4  # point, one dot product
     shares = ("point",)
     drawing = Drawing(
@@ -70,7 +71,7 @@ class CardanKind(JointKind):
                 (bodies[other], slots.unit(f"{path}.axes[{other}]", joint.axes[other])),
             )
         )
-        return Measured(algebra.atan2(rows.dot(g, x), rows.dot(f, x)), wraps=True, own=True)
+        return Measured(algebra.atan2(rows.dot(g, x), rows.dot(f, x)), wraps=True)
 
     def free_directions(self, numbers, path, joint):
         first, second = (direction(numbers, path, joint, "axes", i) for i in range(2))

@@ -15,6 +15,7 @@ from kinegrad.model.joints import Cylindrical
 class CylindricalKind(JointKind):
     model = Cylindrical
     coordinates: ClassVar = {"distance": "m", "angle": "rad"}
+    own = ("angle",)
     n_rows = 6  # axis, alignment
     shares = ("axis",)
     apart = "along"
@@ -39,8 +40,8 @@ class CylindricalKind(JointKind):
     def measure(self, elements, formula, name, joint, part):
         first, second = rows.axis_columns(elements, name, joint)
         if part == "angle":
-            return Measured(rows.angle_between(elements, formula, first, second), wraps=True, own=True)
-        return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False, own=False)
+            return Measured(rows.angle_between(elements, formula, first, second), wraps=True)
+        return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False)
 
     def free_directions(self, numbers, path, joint):
         axis = direction(numbers, path, joint, "axis", 0)

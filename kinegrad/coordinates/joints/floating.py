@@ -33,7 +33,7 @@ class FloatingKind(JointKind):
     def measure(self, elements, formula, name, joint, part):
         """The way between the markers along an axis of the first body."""
         axis = elements.axes(rows.bodies_of(joint)[0])["xyz".index(part)]
-        return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False, own=False)
+        return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False)
 
     def free_directions(self, numbers, path, joint):
         slides = [Free(c, SLIDE, FIRST, axis) for c, axis in zip("xyz", np.eye(3), strict=True)]

@@ -17,6 +17,7 @@ from kinegrad.model.joints import Planar
 class PlanarKind(JointKind):
     model = Planar
     coordinates: ClassVar = {"x": "m", "y": "m", "angle": "rad"}
+    own = ("angle",)
     n_rows = 4  # normal, distance
     shares = ("axis",)
     apart = "across"
@@ -45,8 +46,8 @@ class PlanarKind(JointKind):
     def measure(self, elements, formula, name, joint, part):
         first, second = self._columns(elements, name, joint)
         if part == "angle":
-            return Measured(rows.angle_between(elements, formula, first, second), wraps=True, own=True)
-        return Measured(rows.distance_along(elements, formula, joint, first["xy".index(part)]), wraps=False, own=False)
+            return Measured(rows.angle_between(elements, formula, first, second), wraps=True)
+        return Measured(rows.distance_along(elements, formula, joint, first["xy".index(part)]), wraps=False)
 
     def free_directions(self, numbers, path, joint):
         axis = direction(numbers, path, joint, "axis", 0)

@@ -41,7 +41,7 @@ class PrismaticKind(JointKind):
 
     def measure(self, elements, formula, name, joint, part):
         axis = rows.axis_columns(elements, name, joint)[0][2]
-        return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False, own=False)
+        return Measured(rows.distance_along(elements, formula, joint, axis), wraps=False)
 
     def free_directions(self, numbers, path, joint):
         return [Free("distance", SLIDE, FIRST, direction(numbers, path, joint, "axis", 0))]

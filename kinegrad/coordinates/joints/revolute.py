@@ -15,6 +15,7 @@ from kinegrad.model.joints import Revolute
 class RevoluteKind(JointKind):
     model = Revolute
     coordinates: ClassVar = {"angle": "rad"}
+    own = ("angle",)
     n_rows = 6  # point, axis
     shares = ("point", "axis")
     drawing = Drawing((Symbol("cylinder", radius=1.8, length=3.4),), support=True)
@@ -33,9 +34,7 @@ class RevoluteKind(JointKind):
         rows.hold_axis(elements, name, *rows.axis_columns(elements, name, joint))
 
     def measure(self, elements, formula, name, joint, part):
-        return Measured(
-            rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True, own=True
-        )
+        return Measured(rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True)
 
     def free_directions(self, numbers, path, joint):
         return [Free("angle", TURN, FIRST, direction(numbers, path, joint, "axis", 0))]

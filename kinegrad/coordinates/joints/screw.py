@@ -20,6 +20,7 @@ THREADS = (-1.5, 0.0, 1.5)
 class ScrewKind(JointKind):
     model = Screw
     coordinates: ClassVar = {"angle": "rad"}
+    own = ("angle",)
     n_rows = 7  # axis, alignment, pitch
     shares = ("axis",)
     apart = "along"
@@ -74,9 +75,9 @@ class ScrewKind(JointKind):
     def measure(self, elements, formula, name, joint, part):
         if self._has_no_pitch(elements, name, joint):
             return Measured(
-                rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True, own=True
+                rows.angle_between(elements, formula, *rows.axis_columns(elements, name, joint)), wraps=True
             )
-        return Measured(self._advance(elements, formula, name, joint), wraps=False, own=True)
+        return Measured(self._advance(elements, formula, name, joint), wraps=False)
 
     def _advance(self, elements, formula, name, joint):
         """The angle with all its turns: the distance along the axis over the pitch."""

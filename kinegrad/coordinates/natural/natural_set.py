@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from kinegrad.coordinates.coordinate_set import CoordinateSet
-from kinegrad.coordinates.elements import element_arrays, records
+from kinegrad.coordinates.elements import element_arrays, marker_arrays, records
 from kinegrad.coordinates.joint.poses import Poses
-from kinegrad.coordinates.moved_slots import MovedSlots
+from kinegrad.coordinates.moved_slots import MovedSlots, any_of
 from kinegrad.coordinates.natural.conditions import mirrored, spoilt
 from kinegrad.coordinates.natural.poses import coordinates_of, motion_of_bodies
 from kinegrad.coordinates.system import System
@@ -129,7 +130,7 @@ class NaturalSet(CoordinateSet):
         from kinegrad.kernels.natural.records import BASIS, ENTITY, FRAME, FRAME_COLUMN, LOCAL, MASS, PLACE
 
         n, tables = system.n, system.tables
-        coordinates, basis = self._coordinates()
+        coordinates, basis = self._coordinates
         fcol = [k for i, own in enumerate(coordinates) if self.frames[i]["lead"] == i for k in own]
         touch = self.touched(ds)
         want = self.touched(wanted[None, :])[0]
@@ -166,8 +167,9 @@ class NaturalSet(CoordinateSet):
 
     def coupled(self, system: System) -> list[list[int]]:
         """The coordinates of each frame."""
-        return self._coordinates()[0]
+        return self._coordinates[0]
 
+    @cached_property
     def _coordinates(self) -> tuple[list[list[int]], list[dict]]:
         """The coordinates of each frame, those of its leader first, and the bases with places among these."""
         found: list[list[int]] = []
@@ -188,38 +190,36 @@ class NaturalSet(CoordinateSet):
 
     def _markers(self, every, used: int, coordinates, ds, wanted, touch, n: int, number: str) -> dict:
         """Markers and their columns; those behind the first `used` serve no element and need none."""
-        from kinegrad.kernels.records import COLUMN, MARKER
-
-        markers, columns, numbers, eye = [], [], self.numbers, np.eye(3).tolist()
-        by_slot, wants = MovedSlots(ds), MovedSlots(wanted[None, :])
+        markers, ks, axes, numbers, by_slot = [], [], [], self.numbers, MovedSlots(ds)
         for i, (body, loc, point) in enumerate(every):
-            first, e = len(columns), self.known.get((body, loc, point))
+            first, e = len(ks), self.known.get((body, loc, point))
+            rot = off = 0
             if e is not None:
                 entity, node = self.entities[e], -1 - e
-                columns += [{"k": k, "xq": eye[j]} for j, k in enumerate(entity["k"]) if k >= 0 and i < used]
+                mine = [j for j, k in enumerate(entity["k"]) if k >= 0 and i < used]
+                ks += [entity["k"][j] for j in mine]
+                axes += mine
                 moved = by_slot(*((slot, 1) for slot, k in zip(entity["val"], entity["k"], strict=True) if k < 0))
-                want = True
             else:
                 node, place = numbers[body], self.places[body]
-                lead = self.frames[place["frame"]]["lead"]
+                lead, rot, off = self.frames[place["frame"]]["lead"], place["rot"], place["off"]
                 if i < used:
-                    columns += [{"k": k} for k in coordinates[place["frame"] if point else lead]]
-                moved = self._moved(body, loc, point, by_slot)
+                    ks += coordinates[place["frame"] if point else lead]
+                moved = by_slot((loc, 3), (rot, 9 if rot else 0), (off, 3 * point))
                 if len(ds) and i < used:
                     frames = (touch[:, [lead, place["frame"]]] & GEOMETRY).any(axis=1)
                     moved = sorted({*moved, *np.flatnonzero(frames).tolist()})
-                want = bool(self._moved(body, loc, point, wants))
-            middle = len(columns)
+            middle = len(ks)
             if i < used:
-                columns += [{"k": n + j} for j in moved]
-            marker = {"node": node, "loc": loc, "point": int(point), "want": int(want)}
-            markers.append(marker | {"c0": first, "c1": middle, "c2": len(columns)})
-        return {"mk": records(MARKER, markers, number), "col": records(COLUMN, columns, number)}
-
-    def _moved(self, body: str, loc: int, point: bool, moved: MovedSlots) -> list[int]:
-        """Which directions change the local coordinates of a marker in its frame."""
-        place = self.places[body]
-        return moved((loc, 3), (place["rot"], 9 if place["rot"] else 0), (place["off"], 3 * point))
+                ks += [n + j for j in moved]
+            axes += [3] * (len(ks) - len(axes))
+            markers.append((node, loc, point, first, middle, len(ks), rot, off))
+        *fields, rot, off = np.array(markers, np.int64).reshape(-1, 8).T
+        made = marker_arrays(("node", "loc", "point", "c0", "c1", "c2"), fields, ks, axes, number)
+        mk, turned = made["mk"], any_of(wanted, rot, np.where(rot, 9, 0))
+        local = any_of(wanted, mk["loc"], 3) | turned | any_of(wanted, off, 3 * mk["point"])
+        mk["want"] = (mk["node"] < 0) | local
+        return made
 
     def _watched(self, every, gravity: int) -> np.ndarray:
         """All slots that frames, masses and markers are made of."""
@@ -232,13 +232,27 @@ class NaturalSet(CoordinateSet):
 
     def touched(self, ds: np.ndarray) -> np.ndarray:
         """(directions, frames) what each direction touches: geometry or inertia of a frame."""
-        touch, moved = np.zeros((len(ds), len(self.frames)), np.int64), MovedSlots(ds)
+        touch = np.zeros((len(ds), len(self.frames)), np.int64)
+        for what, (frames, slots) in self._made_of.items():
+            moved = ds[:, slots] != 0.0
+            for own, which in zip(touch, moved, strict=True):
+                own[frames[which]] |= what
+        return touch
+
+    @cached_property
+    def _made_of(self) -> dict[int, np.ndarray]:
+        """(2, k) frames, and slots that their geometry, or their inertia, is made of."""
+        geometry, inertia = [], []
         for i, own in enumerate(self.frames):
             for b in self.basis[own["b0"] : own["b1"]]:
                 if b["type"] != CROSS:
                     entity = self.entities[b["e"]]
-                    slots = [(slot, 1) for slot, k in zip(entity["val"], entity["k"], strict=True) if k < 0]
-                    touch[moved((b["loc"], 3), *slots), i] |= GEOMETRY
+                    geometry += [(i, b["loc"] + j) for j in range(3)]
+                    geometry += [(i, slot) for slot, k in zip(entity["val"], entity["k"], strict=True) if k < 0]
         for mass in self.masses:
-            touch[moved((mass["m"], 1), (mass["com"], 3), (mass["J"], 6)), mass["frame"]] |= INERTIA
-        return touch
+            runs = (mass["m"], 1), (mass["com"], 3), (mass["J"], 6)
+            inertia += [(mass["frame"], first + j) for first, count in runs for j in range(count)]
+        return {
+            what: np.array(found, np.int64).reshape(-1, 2).T
+            for what, found in ((GEOMETRY, geometry), (INERTIA, inertia))
+        }

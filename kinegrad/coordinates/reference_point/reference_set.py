@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
-from kinegrad.coordinates.elements import Elements, element_arrays, lowered, records
+from kinegrad.coordinates.elements import Elements, element_arrays, lowered, marker_arrays, records
 from kinegrad.coordinates.joint.poses import Poses
 from kinegrad.coordinates.joints.poses import euler_parameters
 from kinegrad.coordinates.masses import whole_body
-from kinegrad.coordinates.moved_slots import MovedSlots
+from kinegrad.coordinates.moved_slots import MovedSlots, any_of
 from kinegrad.coordinates.system import System
 from kinegrad.kernels.reference_point.records import SIZE, TURN
 from kinegrad.model.names import GROUND
@@ -116,27 +116,31 @@ class ReferencePointSet(CoordinateSet):
         return q, v, qdd
 
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
-        from kinegrad.kernels.records import COLUMN, MARKER
         from kinegrad.kernels.reference_point.functions import PARTS as OF_FUNCTIONS
         from kinegrad.kernels.reference_point.records import BODY
 
         n, tables = system.n, system.tables
         used = len(tables["markers"])  # the first ones; what no element uses needs no columns
-        markers, columns, moved, wants, eye = [], [], MovedSlots(ds), wanted.tolist(), np.eye(3).tolist()
+        markers, ks, axes, moved = [], [], [], MovedSlots(ds)
         for i, (body, loc, point) in enumerate(tables["every_marker" if every_marker else "markers"]):
             node = self.place[body]
             B = self.bodies_[node]
             ref = B["com"] if point and node else 0
-            first = len(columns)
+            first = len(ks)
             if i < used and node:
-                columns += [{"k": B["k"] + j, "xq": eye[j]} for j in range(TURN * point)]
-                columns += [{"k": B["k"] + j} for j in range(TURN, SIZE)]
-            middle = len(columns)
+                begin = 0 if point else TURN
+                ks += range(B["k"] + begin, B["k"] + SIZE)
+                axes += range(begin, TURN)
+            axes += [3] * (len(ks) - len(axes))
+            middle = len(ks)
             if i < used:
-                columns += [{"k": n + j} for j in moved((loc, 3), (ref, 3))]
-            want = any(wants[loc : loc + 3]) or any(wants[ref : ref + 3])
-            record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(want)}
-            markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
+                ks += [n + j for j in moved((loc, 3), (ref, 3))]
+            axes += [3] * (len(ks) - middle)
+            markers.append((node, loc, ref, point, first, middle, len(ks)))
+        fields = np.array(markers, np.int64).reshape(-1, 7).T
+        made = marker_arrays(("node", "loc", "ref", "point", "c0", "c1", "c2"), fields, ks, axes, number)
+        mk = made["mk"]
+        mk["want"] = any_of(wanted, mk["loc"], 3) | any_of(wanted, mk["ref"], 3)
         touch = self.touched(system, ds)
         gravity = system.sizes["gravity"]
         touch[moved((gravity, 3))] = True
@@ -145,8 +149,7 @@ class ReferencePointSet(CoordinateSet):
         body["want"] = self.touched(system, wanted[None, :])[0]
         return {
             "body": body,
-            "mk": records(MARKER, markers, number),
-            "col": records(COLUMN, columns, number),
+            **made,
             "touch": touch.astype(np.int64),
             "zero": np.zeros(n, number),
             "links": np.zeros(len(OF_FUNCTIONS), np.int64),
