@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from kinegrad.balance.derivatives import RestDerivatives
-from kinegrad.balance.search import Search, balance, stability
+from kinegrad.balance.found import balance, looked_at
 from kinegrad.coordinates.convert import Conversion
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
@@ -76,8 +76,7 @@ class AtEquilibrium(Start):
     def derivatives(self, system, work, compliance):
         rest = system.workspace(s=work["s"])
         rest["q"][:] = work["q"]
-        look = Search(system, rest, 0.0).look()
-        free = stability(system, look)[1]
+        look, free = looked_at(system, rest, 0.0)
         if free:
             raise KinegradError(
                 f"The motion starts from an equilibrium in which nothing holds {free[0]}: where it is there depends on the "

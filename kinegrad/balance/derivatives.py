@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.balance.search import allowed, at_rest, definite
+from kinegrad.balance.by_fronts import StiffnessByFronts
+from kinegrad.balance.search import at_rest
 from kinegrad.balance.stiffness import Stiffness
-from kinegrad.coordinates.system import System
+from kinegrad.coordinates.system import DENSE, System
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
-from kinegrad.kinematics.least_squares import refined
+from kinegrad.kinematics.freedoms import first_rows
 
 
 class RestDerivatives:
@@ -26,30 +27,26 @@ class RestDerivatives:
     """
 
     def __init__(self, system: System, s, t: float, q, lam, free: tuple[str, ...], ds, wanted):
-        self.system = system
-        self.work = work = system.workspace(ds=ds, s=s, wanted=wanted)
-        m = system.m
+        self.system = system.with_solver(DENSE) if free else system  # what is free is told by singular values
+        self.work = work = self.system.workspace(ds=ds, s=s, wanted=wanted)
         at_rest(work, t, q, lam)
         work.call(EVALUATE)
-        M = work["M"].copy()
+        M = work.matrix("M").copy()
         work.call(LINEARISE)
-        self.J = work["J"][:m].copy()
-        self.K = work["R_q"].copy()
-        Z = allowed(self.J)
-        self.stiffness = Stiffness(Z, self.K, definite(Z.T @ M @ Z), bool(free))
+        self.J, self.K = first_rows(work, "J", system.m).copy(), work.matrix("R_q").copy()
+        if self.system.solver == DENSE:
+            self.stiffness = Stiffness(self.J, self.K, M, bool(free))
+        else:
+            self.stiffness = StiffnessByFronts(self.K, self.J)
 
     def position(self) -> np.ndarray:
         """(n, p) derivatives of q by the directions of the workspace (STA-5)."""
-        work, m = self.work, self.system.m
-        Z = self.stiffness.Z
-        closing = refined(self.J, -work["Phi_s"][:m])
-        return closing + Z @ self.stiffness.solve(-Z.T @ (work["R_s"] + self.K @ closing))
+        work = self.work
+        return self.stiffness.moved(-work["R_s"], -work["Phi_s"][: self.system.m])
 
     def pulled_back(self, Q: np.ndarray, weight: float = 0.0) -> np.ndarray:
         """(c, slots) weight·g_s + Q·q_s for adjoints Q (n, c) of q; the k-th belongs to objective k (STA-6)."""
-        Z = self.stiffness.Z
-        mu = Z @ self.stiffness.solve_transposed(-Z.T @ Q)
-        return self.by_slots(mu, refined(self.J.T, -(Q + self.K.T @ mu)), weight)
+        return self.by_slots(*self.stiffness.felt(Q), weight)
 
     def by_slots(self, mu: np.ndarray, y: np.ndarray, weight: float = 0.0) -> np.ndarray:
         """(c, slots) weight·g_s + μ·R_s + y·Phi_s for columns of mu and y."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
-from kinegrad.errors import AssemblyError, KinegradError
+from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
 from kinegrad.kinematics.culprits import culprit, force_without_derivative
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, row_lengths
-from kinegrad.kinematics.start import close_position, place, solve_position
-from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
+from kinegrad.kinematics.start import close_position
 
 MAX_ITERATIONS = 400
 LARGEST_STEP = 0.3  # of a coordinate in one iteration [m, rad]
@@ -34,6 +32,32 @@ def at_rest(work: Workspace, t: float, q: np.ndarray, lam: np.ndarray) -> None:
     work["flag"][FREEDOMS] = 0
     work["q"][:] = q
     work["lam"][: len(lam)] = lam
+
+
+def evaluate_at_rest(system: System, work: Workspace, t: float, q: np.ndarray) -> None:
+    """Leaves forces, rows and inertia at a position without motion in the workspace; raises where one has no value."""
+    at_rest(work, t, q, np.zeros(0))
+    status = work.call(EVALUATE)
+    if status == OK and not all(np.isfinite(work.arrays[name]).all() for name in ("f", "J", "M")):
+        status = NOT_FINITE
+    if status != OK:
+        who = culprit(system, work, status)
+        raise KinegradError(
+            f"The forces cannot be evaluated on the way to the equilibrium: {WORDS[status]}{who and f' ({who})'}. Start "
+            "from another position, or look for numbers that are too large."
+        )
+
+
+def linearise_at_rest(system: System, work: Workspace, t: float, q: np.ndarray, lam: np.ndarray) -> None:
+    """Leaves the derivatives there in the workspace; raises where a force has none."""
+    at_rest(work, t, q, lam)
+    work.call(LINEARISE)
+    if not np.isfinite(work.arrays["R_q"]).all():
+        who = force_without_derivative(system, work)
+        raise KinegradError(
+            f"{f'Force {who!r}' if who else 'A force'} has no derivative at rest, which an equilibrium needs; avoid "
+            "norm() of a velocity that vanishes, such as by sqrt(norm2(v) + 1e-12)."
+        )
 
 
 @dataclass(frozen=True)
@@ -80,27 +104,11 @@ class Search:
         system, work = self.system, self.work
         m = system.m
         q = work["q"].copy()
-        at_rest(work, self.t, q, np.zeros(0))
-        status = work.call(EVALUATE)
-        if status == OK and not all(np.isfinite(work[name]).all() for name in ("f", "J", "M")):
-            status = NOT_FINITE
-        if status != OK:
-            who = culprit(system, work, status)
-            raise KinegradError(
-                f"The forces cannot be evaluated on the way to the equilibrium: {WORDS[status]}{who and f' ({who})'}. Start "
-                "from another position, or look for numbers that are too large."
-            )
+        evaluate_at_rest(system, work, self.t, q)
         f, J, M = work["f"].copy(), work["J"][:m].copy(), work["M"].copy()
         lam, Z = multipliers(J, f)
         violation = float(np.abs(work["Phi"][:m]).max(initial=0.0))
-        at_rest(work, self.t, q, lam)
-        work.call(LINEARISE)
-        if not np.isfinite(work["R_q"]).all():
-            who = force_without_derivative(system, work)
-            raise KinegradError(
-                f"{f'Force {who!r}' if who else 'A force'} has no derivative at rest, which an equilibrium needs; avoid "
-                "norm() of a velocity that vanishes, such as by sqrt(norm2(v) + 1e-12)."
-            )
+        linearise_at_rest(system, work, self.t, q, lam)
         R, K = f + J.T @ lam, work["R_q"].copy()
         W = definite(Z.T @ M @ Z)
         self.scale = max(self.scale, np.abs(f).max(initial=0.0))
@@ -113,9 +121,12 @@ class Search:
 
     def settled(self, look: Look) -> bool:
         """Whether no force is left, but for what a tiny step would remove."""
+        step, force = SMALL * max(1.0, np.abs(look.q).max(initial=0.0)), 1e-10 * max(self.scale, look.size)
+        most = np.linalg.norm(look.H) * np.sqrt(len(look.q)) * step + np.sqrt(len(look.g)) * force
+        if np.linalg.norm(look.g) > most:  # more than such a step and such a force can be: nothing has to be solved
+            return False
         u, rest = self.newton(look)
-        near = np.abs(look.Z @ u).max(initial=0.0) <= SMALL * max(1.0, np.abs(look.q).max(initial=0.0))
-        return bool(near and rest <= 1e-10 * max(self.scale, look.size))
+        return bool(np.abs(look.Z @ u).max(initial=0.0) <= step and rest <= force)
 
     def step(self, look: Look, mu: float) -> tuple[np.ndarray, float]:
         """A step of the overdamped motion (STA-3), and its damping; downhill along motions whose stiffness is negative too."""
@@ -218,60 +229,20 @@ def apart(motions: np.ndarray) -> np.ndarray:
     return motions @ np.linalg.inv(motions[order[: motions.shape[1]]])
 
 
-def stability(system: System, look: Look) -> tuple[np.ndarray, tuple[str, ...], bool]:
-    """Eigenvalues, names of directions without stiffness, and whether all eigenvalues are real and positive (STA-4)."""
+def stability(look: Look) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Eigenvalues, motions (n, f) without stiffness, and whether all eigenvalues are real and positive (STA-4)."""
     values, vectors = np.linalg.eig(np.linalg.solve(look.W, look.H))
     largest = np.abs(values).max(initial=0.0)
     neutral = np.abs(values) <= NEUTRAL * largest
-    free = ()
-    if neutral.any():
-        # a real basis of what they span: eigenvectors of one eigenvalue are any mixture, and may come in conjugate pairs
-        vectors = vectors[:, neutral]
-        U, _, _ = np.linalg.svd(np.hstack([vectors.real, vectors.imag]))
-        free = tuple(dict.fromkeys(named(system, x) for x in apart(look.Z @ U[:, : neutral.sum()]).T))
+    # a real basis of what they span: eigenvectors of one eigenvalue are any mixture, and may come in conjugate pairs
+    vectors = vectors[:, neutral]
+    U, _, _ = np.linalg.svd(np.hstack([vectors.real, vectors.imag]))
     real = np.abs(values.imag) <= 1e-6 * largest
     order = np.argsort(values.real)
-    stable = not free and bool(real.all() and (values.real > 0.0).all())
-    return (values.real if real.all() else values)[order], free, stable
+    stable = not neutral.any() and bool(real.all() and (values.real > 0.0).all())
+    return (values.real if real.all() else values)[order], look.Z @ U[:, : neutral.sum()], stable
 
 
-class Balance(NamedTuple):
-    """What a search found: forces and stiffness there, iterations, and what `stability` tells."""
-
-    look: Look
-    iterations: int
-    eigenvalues: np.ndarray
-    free: tuple[str, ...]
-    stable: bool
-
-
-def balance(
-    system: System,
-    work: Workspace,
-    t: float = 0.0,
-    max_iterations: int = MAX_ITERATIONS,
-    guess: np.ndarray | None = None,
-) -> Balance:
-    """The equilibrium that an overdamped motion from the assembled position, or from `guess`, leads to, with drivers at t."""
-    refuse_states(system, "an equilibrium")
-    refuse_velocity_rows(system, "An equilibrium", "simulate the model")
-    work["par"][:] = 0.0
-    work["par"][TIME] = t
-    if guess is None:
-        place(system, work)
-        try:
-            solve_position(system, work)
-        except AssemblyError:
-            close_position(system, work, "at the start")
-    else:
-        work["q"][:] = guess
-        close_position(system, work, "near the equilibrium")
-    try:
-        look, iterations = Search(system, work, t).run(max_iterations)
-        values, free, stable = stability(system, look)
-    except np.linalg.LinAlgError:
-        raise KinegradError(
-            "The stiffness and the mass of the model are so far apart that its equilibrium cannot be computed; look for "
-            "masses, lengths or stiffnesses that are too large or too small."
-        ) from None
-    return Balance(look, iterations, values, free, stable)
+def names_of(system: System, motions: np.ndarray) -> tuple[str, ...]:
+    """What moves in motions (n, f) without stiffness, told apart as well as can be."""
+    return tuple(dict.fromkeys(named(system, x) for x in apart(motions).T)) if motions.shape[1] else ()

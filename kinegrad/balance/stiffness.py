@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.balance.search import NEUTRAL
+from kinegrad.balance.search import NEUTRAL, allowed, definite
+from kinegrad.kinematics.least_squares import refined
 
 INDEPENDENT = 1e-8  # part of a derivative along a free direction that counts as none
 
@@ -20,8 +21,10 @@ class Stiffness:
         Motions along which no displacement makes a force: xᵀ H = 0. The same as `motions` where forces have a potential.
     """
 
-    def __init__(self, Z: np.ndarray, K: np.ndarray, W: np.ndarray, free: bool):
-        self.Z, self.H, self.free = Z, Z.T @ K @ Z, free
+    def __init__(self, J: np.ndarray, K: np.ndarray, M: np.ndarray, free: bool):
+        Z = allowed(J)
+        W = definite(Z.T @ M @ Z)
+        self.J, self.K, self.Z, self.H, self.free = J, K, Z, Z.T @ K @ Z, free
         self.motions = self.pushes = np.zeros((len(Z), 0))
         if not free:
             return
@@ -30,6 +33,16 @@ class Stiffness:
         held = values > NEUTRAL * values.max(initial=0.0)
         self.parts = U[:, held], values[held], V[held]
         self.motions, self.pushes = (Z @ self.back.T @ X for X in (V[~held].T, U[:, ~held]))
+
+    def moved(self, forces: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+        """X (n, c) with K X + Φ_qᵀ Y = forces and Φ_q X = gaps."""
+        closing = refined(self.J, gaps)
+        return closing + self.Z @ self.solve(self.Z.T @ (forces - self.K @ closing))
+
+    def felt(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """mu (n, c), y (m, c) with Kᵀ mu + Φ_qᵀ y = -Q and Φ_q mu = 0."""
+        mu = self.Z @ self.solve_transposed(-self.Z.T @ Q)
+        return mu, refined(self.J.T, -(Q + self.K.T @ mu))
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """u with H u = b, at rest along what is free."""

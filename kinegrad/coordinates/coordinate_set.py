@@ -101,6 +101,10 @@ class CoordinateSet(ABC):
         """The tree of joints that these coordinates stand on; None where they stand on none."""
         return None
 
+    def in_joints(self, system: System) -> System | None:
+        """The same model in joint coordinates, with the parameters that `system` has; None where a set knows of none."""
+        return None
+
     def joint_coordinate(self, joint: str, part: str) -> int | None:
         """The entry of q that is a coordinate of a joint; None where it is measured from markers."""
         return None

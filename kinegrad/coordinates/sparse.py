@@ -36,7 +36,7 @@ class Fronts:
         held = int((patterns["front"][:, SIZE_OF_FRONT] ** 2).sum())
         shapes = {
             "front_w": n, "front_x": (1, n), "F": (1, held), "Z": (1, held), "T": size(patterns["square"]),
-            "J": size(patterns["wide"]), "G": 0, "D": rows, "x": n, "X": (0, 4), "form": rows, "least": 1, "row_w": (2, n),
+            "J": size(patterns["wide"]), "G": 0, "D": rows, "x": n, "X": (n, 4), "form": rows, "least": 1, "row_w": (2, n),
         }  # fmt: skip
         counts = {"front_job": N_JOB, "taken": n, "kept": rows}
         self.arrays = {name: patterns[name] for name in TABLES}
@@ -45,14 +45,14 @@ class Fronts:
         self.arrays["G"] = self.arrays["J"]
         self.context = RANKS.context(self.arrays)
 
-    def factor(self, T: np.ndarray, rows: Rows, D: np.ndarray) -> tuple[int, int]:
-        """Status, and the coordinate where it went wrong; T is symmetric."""
+    def factor(self, T: np.ndarray, rows: Rows, D: np.ndarray, symmetric: bool = True) -> tuple[int, int]:
+        """Status, and the coordinate where it went wrong."""
         from kinegrad.kernels.solvers.fronts import STATUS, SYMMETRIC, WHERE, factor_call
 
         self._rows(rows)
         self.arrays["T"][:], self.arrays["D"][: len(rows)] = T, D
         job = self.arrays["front_job"]
-        job[SYMMETRIC] = 1
+        job[SYMMETRIC] = int(symmetric)
         self._call(factor_call)
         return int(job[STATUS]), int(job[WHERE])
 
@@ -65,6 +65,21 @@ class Fronts:
             x[:] = B[:, k]
             self._call(solve_call)
             out[:, k] = x
+        return out
+
+    def solve_general(self, B: np.ndarray, transposed: bool = False) -> np.ndarray:
+        """(n, k) the solution for the columns of B, or that with the transpose, with the factors of a T that need not be
+        symmetric."""
+        from kinegrad.kernels.solvers.fronts import TRANSPOSED, solve4_call
+
+        X, out = self.arrays["X"], np.empty_like(B)
+        self.arrays["front_job"][TRANSPOSED] = int(transposed)
+        for k in range(0, B.shape[1], 4):
+            own = B[:, k : k + 4]
+            X[:] = 0.0
+            X[:, : own.shape[1]] = own
+            self._call(solve4_call)
+            out[:, k : k + 4] = X[:, : own.shape[1]]
         return out
 
     def forms(self, rows: Rows) -> np.ndarray:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.balance.search import MAX_ITERATIONS, at_rest, balance
+from kinegrad.balance.found import balance
+from kinegrad.balance.search import MAX_ITERATIONS, at_rest
+from kinegrad.coordinates.patterns import lean
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.given import given_motion
@@ -125,6 +127,7 @@ def equilibrium(
     guess : array, optional
         Coordinates to start from, in place of the assembled position.
     """
+    system = lean(system)
     work = system.workspace(s=s)
     found = balance(system, work, t, max_iterations, guess)
     look = found.look

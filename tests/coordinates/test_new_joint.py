@@ -84,7 +84,7 @@ class TubeKind(JointKind):
 
     def measure(self, elements, formula, name, joint, part):
         first, _ = rows.columns(elements, name, joint, (None, None))
-        return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False, own=False)
+        return Measured(rows.distance_along(elements, formula, joint, first[2]), wraps=False)
 
     def free_directions(self, numbers, path, joint):
         slide = Free("distance", SLIDE, FIRST, direction(numbers, path, joint, "axis", 0))

@@ -13,7 +13,7 @@ from kinegrad.coordinates.elements import element_arrays, records
 from kinegrad.coordinates.joint.initial_guess import initial_guess
 from kinegrad.coordinates.joint.spanning_tree import SpanningTree, spanning_tree
 from kinegrad.coordinates.moved_slots import MovedSlots
-from kinegrad.coordinates.system import System
+from kinegrad.coordinates.system import DENSE, System
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, MARKERS, SCREW, SLIDE, TURN
 from kinegrad.model.simulation import BODY_POINTS
@@ -97,6 +97,9 @@ class JointSet(CoordinateSet):
 
     def spanning_tree(self) -> SpanningTree:
         return self.tree
+
+    def in_joints(self, system: System) -> System:
+        return system.with_solver(DENSE)
 
     def joint_coordinate(self, joint: str, part: str) -> int | None:
         return self.index.get((joint, part))

@@ -39,3 +39,10 @@ class Poses:
         work.call(POSITION)
         A, r, *_ = system.set.bodies(system, work)
         return A, r
+
+
+def poses_of(coordinates, model) -> Poses:
+    """The poses for a set that keeps them in its `_poses`."""
+    if "of joints" not in coordinates._poses:
+        coordinates._poses["of joints"] = Poses(model)
+    return coordinates._poses["of joints"]

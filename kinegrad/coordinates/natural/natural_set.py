@@ -10,7 +10,7 @@ import numpy as np
 
 from kinegrad.coordinates.coordinate_set import CoordinateSet
 from kinegrad.coordinates.elements import element_arrays, marker_arrays, records
-from kinegrad.coordinates.joint.poses import Poses
+from kinegrad.coordinates.joint.poses import poses_of
 from kinegrad.coordinates.moved_slots import MovedSlots, any_of
 from kinegrad.coordinates.natural.conditions import mirrored, spoilt
 from kinegrad.coordinates.natural.poses import coordinates_of, motion_of_bodies
@@ -94,11 +94,12 @@ class NaturalSet(CoordinateSet):
 
     def guess(self, system: System, s: np.ndarray, close=None) -> np.ndarray:
         """The poses that joint coordinates give, as points and vectors."""
-        if "of joints" not in self._poses:
-            self._poses["of joints"] = Poses(system.model)
-        A, r = self._poses["of joints"](system.rho.real, close)
+        A, r = poses_of(self, system.model)(system.rho.real, close)
         still = np.zeros((len(r), 6))
         return coordinates_of(self, list(system.model.bodies), s, A, r, still, still)[0]
+
+    def in_joints(self, system: System) -> System:
+        return poses_of(self, system.model).system.with_parameters(system.rho.real)
 
     def bodies(self, system: System, work) -> tuple[np.ndarray, ...]:
         return motion_of_bodies(self, list(system.model.bodies), work)

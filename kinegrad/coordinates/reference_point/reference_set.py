@@ -9,7 +9,7 @@ import numpy as np
 
 from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
 from kinegrad.coordinates.elements import Elements, element_arrays, lowered, marker_arrays, records
-from kinegrad.coordinates.joint.poses import Poses
+from kinegrad.coordinates.joint.poses import poses_of
 from kinegrad.coordinates.joints.poses import euler_parameters
 from kinegrad.coordinates.masses import whole_body
 from kinegrad.coordinates.moved_slots import MovedSlots, any_of
@@ -83,12 +83,13 @@ class ReferencePointSet(CoordinateSet):
 
     def guess(self, system: System, s: np.ndarray, close=None) -> np.ndarray:
         """The poses that joint coordinates give: p has its largest entry positive."""
-        if "of joints" not in self._poses:
-            self._poses["of joints"] = Poses(system.model)
         q = []
-        for B, A, r in zip(self.bodies_[1:], *self._poses["of joints"](system.rho.real, close), strict=True):
+        for B, A, r in zip(self.bodies_[1:], *poses_of(self, system.model)(system.rho.real, close), strict=True):
             q += [*(r + A @ s[B["com"] : B["com"] + 3]), *p_from_A(A)]
         return np.array(q)
+
+    def in_joints(self, system: System) -> System:
+        return poses_of(self, system.model).system.with_parameters(system.rho.real)
 
     def bodies(self, system: System, work) -> tuple[np.ndarray, ...]:
         moving = work["body"][1:]
