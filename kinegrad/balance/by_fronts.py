@@ -25,7 +25,7 @@ ROUNDS = 60
 ENOUGH = 1e-15  # of a solution: what further rounds would change
 LEFT = 1e-9  # of the forces: what may be left at an equilibrium
 STRONG = 1e6  # of a row against the largest stiffness
-SHIFT = 1e-6  # of the stiffness beside the inertia: what holds directions that nothing holds
+SHIFT = 1e-8  # of the largest stiffness: what holds directions that nothing holds
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class LookByFronts:
     ----------
     g : (n,) array
         f + Phi_qᵀ lam, lam of least squares: what is left of the forces.
-    K, M : (n, n) csr_arrays
-        R_q and the mass matrix.
+    K : (n, n) csr_array
+        R_q.
     size : float
         The largest generalised force.
     """
@@ -46,7 +46,6 @@ class LookByFronts:
     lam: np.ndarray
     g: np.ndarray
     K: csr_array
-    M: csr_array
     J: Rows
     size: float
     violation: float
@@ -56,7 +55,7 @@ class LookByFronts:
         """The balance at q in the workspace."""
         m, q = system.m, work["q"].copy()
         evaluate_at_rest(system, work, t, q)
-        f, M, J = work["f"].copy(), work.matrix("M").copy(), first_rows(work, "J", m).copy()
+        f, J = work["f"].copy(), first_rows(work, "J", m).copy()
         violation = float(np.abs(work["Phi"][:m]).max(initial=0.0))
         T = J.fronts.diagonal(np.ones(system.n))
         weights = STRONGER * row_weights(T, J, 0.0, np.ones(m))
@@ -65,7 +64,7 @@ class LookByFronts:
             raise np.linalg.LinAlgError("rows cannot be factored")
         linearise_at_rest(system, work, t, q, lam[:, 0])
         K = work.matrix("R_q").copy()
-        return cls(q, lam[:, 0], -x[:, 0], K, M, J, float(np.abs(f).max(initial=0.0)), violation)
+        return cls(q, lam[:, 0], -x[:, 0], K, J, float(np.abs(f).max(initial=0.0)), violation)
 
     @classmethod
     def nearest(cls, system: System, work: Workspace, t: float, free: bool) -> tuple[LookByFronts, int]:
@@ -88,10 +87,10 @@ class LookByFronts:
         return look, steps
 
     def stiffness(self, free: bool = False) -> StiffnessByFronts:
-        """The stiffness there; where something is free, with a little inertia added to it."""
+        """The stiffness there; where something is free, with a little of a unit matrix added to it."""
         K = self.K.copy()
         if free:
-            K.data += SHIFT * (np.abs(K.data).max() / np.abs(self.M.data).max()) * self.M.data
+            K.data += self.J.fronts.diagonal(np.full(K.shape[0], SHIFT * np.abs(K.data).max())).data
         return StiffnessByFronts(K, self.J)
 
 

@@ -10,6 +10,9 @@ from kinegrad.balance.stiffness import Stiffness
 from kinegrad.coordinates.system import DENSE, System
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.freedoms import first_rows
+from kinegrad.memory import require
+
+FULL = 40  # matrices where something is free
 
 
 class RestDerivatives:
@@ -27,7 +30,11 @@ class RestDerivatives:
     """
 
     def __init__(self, system: System, s, t: float, q, lam, free: tuple[str, ...], ds, wanted):
-        self.system = system.with_solver(DENSE) if free else system  # what is free is told by singular values
+        if free and system.solver != DENSE:
+            what = f"Derivatives by {system.n} coordinates of an equilibrium in which nothing holds {free[0]}"
+            require(FULL * 8.0 * float(system.n) ** 2, what, "hold it by a spring or a driver")
+            system = system.with_solver(DENSE)  # what is free is told by singular values
+        self.system = system
         self.work = work = self.system.workspace(ds=ds, s=s, wanted=wanted)
         at_rest(work, t, q, lam)
         work.call(EVALUATE)

@@ -14,6 +14,9 @@ from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.products import TIME
 from kinegrad.kinematics.start import close_position, place, solve_position
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
+from kinegrad.memory import require
+
+FULL = 40  # matrices of the search
 
 
 class Balance(NamedTuple):
@@ -101,6 +104,11 @@ class InJoints:
     """
 
     def __init__(self, system: System, joint: System, work: Workspace, t: float):
+        require(
+            FULL * 8.0 * float(joint.n) ** 2,
+            f"The search for an equilibrium with {joint.n} joint coordinates",
+            "make the model smaller, or simulate it with dampers until it is at rest",
+        )
         self.system, self.work, self.t = system, work, t
         self.same = joint.kind == system.kind
         s = work["s"].copy() if self.same else None

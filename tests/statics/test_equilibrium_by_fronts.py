@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.balance.found import balance, looked_at
+from kinegrad.balance.found import InJoints, balance, looked_at
 from kinegrad.bench.large_models import FAMILIES
 from kinegrad.coordinates.patterns import LARGE
 
@@ -100,3 +100,22 @@ def test_no_matrix_of_all_coordinates(monkeypatch):
     balance(system, work)
     assert max(sizes, default=0) < system.n / 2
     assert max(len(x) for x in work.arrays.values() if x.ndim == 2 and x.shape[0] == x.shape[1]) < system.n
+
+
+def test_what_does_not_fit_into_memory_is_refused(monkeypatch):
+    from kinegrad import memory
+
+    model_ = FAMILIES["chain"](30)
+    model_.bodies["wheel"] = {"mass": 1, "inertia": [1, 1, 1], "markers": {"c": [0, 0, 0]}}
+    model_.joints["axle"] = {"type": "revolute", "between": ["b29.q", "wheel.c"], "axis": [0, 0, 1]}
+    system = kg.reference_point(model_)
+    rest = kg.equilibrium(system)
+    work = rest.system.workspace()
+    monkeypatch.setattr(memory, "LARGE", 0.0)
+    monkeypatch.setattr(memory, "available", lambda: 1e7)
+    with pytest.raises(kg.KinegradError, match=r"Derivatives by .* coordinates .* hold it by a spring or a driver"):
+        rest.gradient(wrt=["g"])
+    monkeypatch.setattr(memory, "available", lambda: 1e5)
+    joint = rest.system.set.in_joints(rest.system)
+    with pytest.raises(kg.KinegradError, match="The search for an equilibrium with 31 joint coordinates"):
+        InJoints(rest.system, joint, work, 0.0)
