@@ -38,7 +38,7 @@ sets, those of vehicles and chain beside published counts.
 """
 
 FOOT = """\
-Studies of such machines, each one command, are listed under [optimisation](optimisation.md#gallery-of-studies).
+Studies of such machines, each one command, have [a gallery of their own](studies.md).
 """
 
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinegrad.coordinates.system import System
+from kinegrad.coordinates.system import System, Workspace
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.errors import SimulationError
-from kinegrad.kinematics.start import start as assemble_at
+from kinegrad.kinematics.start import close_position, put_driven, solve_position
 from kinegrad.model.simulation import Simulation
 from kinegrad.sensitivity.gradient import gradient, tight
 from kinegrad.sensitivity.histories import derivatives_at
@@ -83,11 +83,17 @@ class Analysis(ABC):
     def run(self, system: System, guess: np.ndarray | None) -> Found:
         """The objectives; a KinegradError where the design does not work."""
 
-    def position(self, system: System, guess: np.ndarray | None) -> np.ndarray:
+    def position(self, system: System, guess: np.ndarray) -> np.ndarray:
         """The coordinates at which a run starts, found from `guess`; a KinegradError where there are none."""
         work = system.workspace()
-        assemble_at(system, work, guess=guess)
+        work["par"][:] = 0.0
+        work["q"][:] = guess
+        self.assemble(system, work)
         return work["q"].real.copy()
+
+    def assemble(self, system: System, work: Workspace) -> None:
+        """Leaves the position nearest to that in a workspace at which a run may start."""
+        solve_position(system, work)
 
 
 class FoundMotion(Found):
@@ -181,6 +187,10 @@ class Kinematics(Analysis):
         step = self.time(system, "step")
         motion = drive(system, t_end=self.time(system, "t_end"), step=step, output_step=step, guess=guess)
         return FoundDriven(motion)
+
+    def assemble(self, system, work):
+        put_driven(system, work)
+        close_position(system, work, "at t = 0 s")
 
 
 ANALYSES: dict[str, type[Analysis]] = {kind.name: kind for kind in (Dynamics, Kinematics, Rest)}

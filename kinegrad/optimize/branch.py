@@ -9,6 +9,7 @@ import numpy as np
 from kinegrad.errors import AssemblyError
 
 STEP = 0.1  # what a coordinate may change by at once: radians, or this part of the mechanism's size
+AIM = 0.8  # of this, what the next step shall change
 HALVINGS = 8
 JUMP = (
     "The mechanism jumps to another branch of its assembly on the way from a design that works: no continuous change of its "
@@ -40,12 +41,16 @@ def follow(position: Position, before: np.ndarray, moves: np.ndarray) -> np.ndar
         problem = None
         try:
             trial = position(here, q)
-            if distance(trial, q, moves) > STEP:
+            moved = distance(trial, q, moves)
+            if moved > STEP:
                 problem = AssemblyError(JUMP)
         except AssemblyError as error:
             problem = error
         if problem is None:
-            done, q, step = here, trial, 2.0 * step
+            done, q = here, trial
+            step *= min(
+                2.0, max(0.5, AIM * STEP / max(moved, 1e-9))
+            )  # so that the next one moves nearly as far as it may
         elif step <= 0.5**HALVINGS:
             problem.reached = done
             raise problem

@@ -15,6 +15,11 @@ import numpy as np
 from kinegrad.errors import KinegradError
 from kinegrad.optimize.evaluation import Evaluation
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None
+
 FORMAT = 1
 
 
@@ -42,11 +47,12 @@ class Log:
             data = self.path.read_bytes() if self.path.exists() else b""
             if data:
                 self._refuse(data, fresh)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            _hold(self._file, self.path)
             if fresh:
-                self.path.unlink(missing_ok=True)
+                os.truncate(self.path, 0)
                 data = b""
             self._read(data)
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
             raise KinegradError(
                 f"The log {str(self.path)!r} cannot be written: {error.strerror or error}; name another by log (--log)."
@@ -120,6 +126,21 @@ class Log:
 
     def __exit__(self, *_) -> None:
         self.close()
+
+
+def _hold(file: int, path: Path) -> None:
+    """Raises where another search writes to the same log: each would do what the other does."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        raise KinegradError(
+            f"The log {str(path)!r} is being written by another search; wait for it, or name another file by log (--log)."
+        ) from None
+    except OSError:
+        return  # a file system without locks
 
 
 def _record(line: bytes) -> dict:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from kinegrad.markup import frame, grid
 from kinegrad.optimize.estimates import Estimates
 from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
-from kinegrad.optimize.search import OPTIMUM, Outcome
+from kinegrad.optimize.search import OPTIMUM, Outcome, begun
 
 if TYPE_CHECKING:
     from kinegrad.model.model import Model
@@ -39,8 +38,8 @@ class StudyResult:
     variables, start : dict name -> value
         Of the parameters that vary.
     values, values_before : dict name -> value
-        What is minimised, and the objectives of the model, at the end of the last stage and where it began; ``minimise`` is in
-        its own units.
+        What is minimised, and the objectives of the model, at the optimum and with the start of the study, both by the
+        simulations of the last stage; ``minimise`` is in its own units.
     constraints : dict name -> value
     active : dict
         Variables at a bound ("lower", "upper"), and constraints at a limit.
@@ -62,7 +61,7 @@ class StudyResult:
         put = object.__setattr__
         put(self, "plan", self.plans[-1])
         put(self, "outcome", self.stages[-1])
-        put(self, "begun", self._begun())
+        put(self, "begun", begun(self.plans, np.array(self.stages[0].start)))
         o, k = self.outcome, self.plan.n_goals
         names = self.plan.variables.named
         put(self, "status", o.status)
@@ -77,13 +76,6 @@ class StudyResult:
         put(self, "failures", sum(stage.failures for stage in self.stages))
         put(self, "gradients", sum(stage.gradients for stage in self.stages))
         put(self, "seconds", sum(stage.seconds for stage in self.stages))
-
-    def _begun(self) -> np.ndarray:
-        """(n,) values of the variables where the first stage began, as ordinates of the last one."""
-        found = np.array(self.stages[0].start)
-        for before, after in pairwise(self.plans):
-            found = after.carried(before, found)
-        return found
 
     @property
     def optimal(self) -> bool:
@@ -200,7 +192,8 @@ class StudyResult:
         from kinegrad.plots.convergence import plot_convergence
 
         title = f"{self.plan.title or 'Study'}: {self.outcome.solver}, {self.status}"
-        return plot_convergence(title, self.history, bool(self.plan.constraints), path)
+        begins = np.cumsum([stage.evaluations for stage in self.stages[:-1]]) + 1
+        return plot_convergence(title, self.history, bool(self.plan.constraints), path, begins)
 
     def rows(self) -> list[Sequence[str]]:
         """Texts of a table: name, start, optimum, change, what holds it and its multiplier."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -55,6 +56,28 @@ class Outcome:
     def read(cls, plain: dict) -> Outcome:
         """The outcome that `plain` wrote."""
         return cls(**plain | {"history": [tuple(entry) for entry in plain["history"]]})
+
+
+def compared(outcome: Outcome, plans: Sequence[Plan]) -> Outcome:
+    """The outcome of the last of several stages, beside what its simulations give with the start of the study.
+
+    A stage before may have a shorter horizon, so its values do not compare; where the start does not work in the last stage,
+    the values with which this began stay.
+    """
+    last = plans[-1].started_at(begun(plans, plans[0].variables.start))
+    problem = StudyProblem(last)
+    found = problem.evaluate(problem.start)
+    if not found.ok:
+        return outcome
+    return replace(outcome, goals_before=found.goals.tolist(), objectives_before=found.objectives)
+
+
+def begun(plans: Sequence[Plan], start: np.ndarray) -> np.ndarray:
+    """(n,) values of the variables where the first stage began, as ordinates of the last one."""
+    found = np.array(start, float)
+    for before, after in pairwise(plans):
+        found = after.carried(before, found)
+    return found
 
 
 class Watch:

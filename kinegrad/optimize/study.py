@@ -22,7 +22,7 @@ from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
 from kinegrad.optimize.reading import VERSION, describe, read_document, read_study, read_text
 from kinegrad.optimize.result import StudyResult
-from kinegrad.optimize.search import Outcome, search
+from kinegrad.optimize.search import Outcome, compared, search
 from kinegrad.optimize.solvers import SOLVERS
 from kinegrad.optimize.sweep import SweepResult, sweep
 
@@ -265,6 +265,8 @@ def _stages(stages: list[Plan], log, progress):
         seen = log.best.get((0, number))
         plan = plan if seen is None else plan.started_at(np.array(seen["values"]))
         before = search(plan, record=_Recorder(log, number, plan), progress=progress)
+        if number and number == len(stages) - 1:
+            before = compared(before, stages)
         log.write({"kind": "result", "job": 0, "stage": number, "outcome": without_nan(before.plain())})
         yield before
 

@@ -80,3 +80,13 @@ def test_the_gallery_shows_every_example():
     assert text("gallery.md") == gallery.page(), "run docs/pictures/gallery.py"
     for path in gallery.examples():
         assert (PICTURES / f"example_{path.parent.name}.svg").is_file()
+
+
+def test_the_gallery_shows_every_study():
+    import study_gallery
+
+    assert text("studies.md") == study_gallery.page(), "run docs/pictures/study_gallery.py"
+    files = {str(path.relative_to(ROOT / "examples")) for path in (ROOT / "examples").glob("**/study.yaml")}
+    assert files == {file for file, _ in study_gallery.STUDIES.values()}
+    for name in study_gallery.STUDIES:
+        assert (PICTURES / f"study_{name}.png").is_file()

@@ -121,6 +121,7 @@ def test_stages_grow():
     assert found.stages[0].values == pytest.approx([2.0], abs=1e-6) and found.stages[1].start == found.stages[0].values
     assert found.variables["F"] == pytest.approx(1.0, abs=1e-6)
     assert len(found.history) == found.evaluations
+    assert found.values_before["minimise"] == pytest.approx(1.0, rel=1e-9)  # F = 0.5 in the second stage: 1 m of 2 m
 
 
 def test_equilibrium():

@@ -66,3 +66,13 @@ def test_logs_of_other_studies(study, tmp_path):
     assert path.read_text() == "something else\n"
     with pytest.raises(kg.KinegradError, match="cannot be written"):
         study.optimize(log=tmp_path / "no" / "folder.jsonl")
+
+
+def test_two_searches_do_not_share_a_log(study, tmp_path):
+    path = tmp_path / "slide.jsonl"
+
+    def meanwhile(evaluations, value, violation):
+        with pytest.raises(kg.KinegradError, match="is being written by another search; wait for it"):
+            study.optimize(log=path)
+
+    assert study.optimize(log=path, progress=meanwhile).status == "optimum"
