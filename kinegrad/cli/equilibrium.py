@@ -44,7 +44,7 @@ def equilibrium(
     It is looked for from the start that the file gives. Example: kinegrad equilibrium arm.yaml --signals brake.force
     """
     from kinegrad.cli import signals as of_signals
-    from kinegrad.cli.gradient import _by_name, _names, add_check
+    from kinegrad.cli.gradient import _by_name, _names, checked
     from kinegrad.cli.rest import markers_data
     from kinegrad.cli.run import reactions_data
     from kinegrad.sensitivity.methods import ALSO, METHODS
@@ -75,7 +75,7 @@ def equilibrium(
         result = found.gradient(wrt=names, method=method)
         data["gradient"] = _by_name(found.system, names, result.values, result.matrix)
         data["method"] = result.method
-        good = add_check(data, result, names) if check else True
+        good = checked(data, result, names)[1] if check else True
     return Report(data, lambda console: _show(console, data, description), good)
 
 

@@ -151,12 +151,12 @@ def gradient(
         data["no_meaning"] = result.no_meaning
     if all_ and system.held:
         data["held"] = list(system.held)
-    job.write_page(motion, result)
     good = True
     if check:
-        good = add_check(data, result, names)
+        result, good = checked(data, result, names)
     if certify:
-        good = add_certificate(data, result) and good
+        result, good = certified(data, result, good)
+    job.write_page(motion, result)
     if all_:
         data["by_element"] = result.by_element()
 
@@ -265,11 +265,12 @@ def _by_name(system, names: Sequence[str], objectives, matrix) -> dict[str, dict
     return table
 
 
-def add_check(data: dict, result: Gradient, names: Sequence[str]) -> bool:
-    """Whether differences agree; puts them into `data`."""
+def checked(data: dict, result: Gradient, names: Sequence[str]) -> tuple[Gradient, bool]:
+    """The gradient with what differences say of it, and whether they agree; puts them into `data`."""
     import numpy as np
 
     from kinegrad.cli.progress import Progress
+    from kinegrad.sensitivity.certificate import of_entries
 
     with Progress("Differences") as progress:
         found = result.check(progress=progress)
@@ -277,11 +278,11 @@ def add_check(data: dict, result: Gradient, names: Sequence[str]) -> bool:
         warn(f"no difference by {label!r} could be formed: the model does not run with values near the one it has.")
     relative = np.where(np.isfinite(found.relative), found.relative, None)
     data["check"] = _by_name(result.motion.system, names, result.values, relative)
-    return found.good
+    return replace(result, certificate=of_entries(found)), found.good
 
 
-def add_certificate(data: dict, result: Gradient) -> bool:
-    """Whether nothing speaks against the gradient; puts what was found into `data`."""
+def certified(data: dict, result: Gradient, good: bool) -> tuple[Gradient, bool]:
+    """The gradient with its certificate, and whether nothing speaks against it; puts what was found into `data`."""
     from kinegrad.cli.progress import Progress
     from kinegrad.sensitivity.certificate import check_gradient
 
@@ -289,7 +290,7 @@ def add_certificate(data: dict, result: Gradient) -> bool:
         sets = result.motion.formulation.type != "recursive"
         found = check_gradient(result, methods=True, sets=sets, progress=progress)
     data["certificate"] = found.as_dict()
-    return found.good
+    return replace(result, certificate=found), found.good and good
 
 
 def _show_certificate(console, data: dict) -> None:

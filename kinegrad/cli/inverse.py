@@ -44,7 +44,7 @@ def inverse(
     job = driven_job({"step": step, "t_end": t_end, "output_step": output_step}, system, out, plot, None, model)
     with Progress("Inverse dynamics") as progress:
         found = solve(job.system, **job.arguments, progress=progress)
-    job.write(found.motion, signals=signals)
+    job.write_data(found.motion, signals=signals)
     data = summary(found.motion) | {
         "t": found.t.tolist(),
         "forces": {name: x.tolist() for name, x in found.forces.items()},
@@ -52,11 +52,12 @@ def inverse(
         **reactions_data(found.reactions, -1),
         **of_signals.summary(found.motion, signals),
     }
-    good = True
+    result, good = None, True
     if gradient or wrt or check:
         if found.motion.system.objectives:
-            good = add_gradient(data, found.motion, wrt, method, check)
+            result, good = add_gradient(data, found.motion, wrt, method, check)
         data["forces_gradient"] = _by_parameters(found.sensitivity(_names(wrt) or None))
+    job.write_page(found.motion, result, signals)
 
     def show(console):
         from rich.table import Table

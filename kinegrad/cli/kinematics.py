@@ -12,6 +12,7 @@ from kinegrad.errors import KinegradError
 
 if TYPE_CHECKING:
     from kinegrad.motion import Motion
+    from kinegrad.sensitivity.result import Gradient
 
 DrivenGradient = Annotated[bool, typer.Option("--gradient", help="Differentiate the objectives by parameters.")]
 DrivenWrt = Annotated[
@@ -61,9 +62,10 @@ def kinematics(
     job = driven_job(times, system, out, plot, html, model)
     with Progress("Kinematics") as progress:
         motion = job.drive(progress)
-    job.write(motion, signals=signals)
+    job.write_data(motion, signals=signals)
     data = summary(motion) | of_signals.summary(motion, signals)
-    good = add_gradient(data, motion, wrt, method, check) if gradient or wrt or check else True
+    found, good = add_gradient(data, motion, wrt, method, check) if gradient or wrt or check else (None, True)
+    job.write_page(motion, found, signals)
 
     def show(console):
         show_motion(console, data, description)
@@ -74,9 +76,9 @@ def kinematics(
     return Report(data, show, good)
 
 
-def add_gradient(data: dict, motion: Motion, wrt: list[str], method: str, check: bool) -> bool:
-    """Puts the gradient of the objectives of a motion by drivers into `data`, and whether differences agree with it."""
-    from kinegrad.cli.gradient import _by_name, _names, add_check
+def add_gradient(data: dict, motion: Motion, wrt: list[str], method: str, check: bool) -> tuple[Gradient, bool]:
+    """The gradient of the objectives of a motion by drivers, put into `data` too, and whether differences agree with it."""
+    from kinegrad.cli.gradient import _by_name, _names, checked
     from kinegrad.sensitivity.gradient import gradient as differentiate
     from kinegrad.sensitivity.methods import ALSO, METHODS
     from kinegrad.statics.kinematic_gradient import NAMES
@@ -87,7 +89,7 @@ def add_gradient(data: dict, motion: Motion, wrt: list[str], method: str, check:
     result = differentiate(motion, wrt=names, method=method)
     data["gradient"] = _by_name(motion.system, names, result.values, result.matrix)
     data |= {"method": result.method, "cpu_s": result.cpu_s, "simulation_cpu_s": result.simulation_cpu_s}
-    return add_check(data, result, names) if check else True
+    return checked(data, result, names) if check else (result, True)
 
 
 def show_gradient(console, data: dict) -> None:

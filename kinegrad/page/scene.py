@@ -29,6 +29,7 @@ from kinegrad.signals.orientations import quaternions
 
 FRAMES = 600  # states shown, at most, unless asked otherwise
 FAR = 1.5  # a mechanism that goes so many times its size is followed by the camera
+MOST_NUMBERS, MOST_ELEMENTS = 120, 12  # of a gradient by every number
 MANY = 24  # bodies from which one path is shown at first
 
 
@@ -289,12 +290,30 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
+def _every_number(result) -> dict:
+    """The most important numbers of the model with their derivatives, and sums of relative sensitivities by element."""
+    ranked = result.ranked()
+    numbers, names = ranked[:MOST_NUMBERS], list(result.values)
+    elements = list(result.by_element().items())[:MOST_ELEMENTS]
+    return {
+        "count": len(ranked),
+        "paths": [number.path for number in numbers],
+        "values": [_number(number.value) for number in numbers],
+        "matrix": [[_number(number.derivatives[name]) for number in numbers] for name in names],
+        "relative": [[_number(number.relative[name]) for number in numbers] for name in names],
+        "elements": [element for element, _ in elements],
+        "sums": [[_number(sums[name]) for _, sums in elements] for name in names],
+    }
+
+
 def _gradient(result) -> dict:
     """Derivatives by name, with the values of the parameters, for bars of either kind."""
-    system = result.motion.system
+    system, certificate = result.motion.system, result.certificate
     rho = dict(zip(system.parameters.independent, system.rho.tolist(), strict=True))
     return {
         "method": result.method,
+        "certificate": None if certificate is None else certificate.as_dict(),
+        "every": None if result.by_slot is None else _every_number(result),
         "objectives": list(result.values),
         "values": [_number(value) for value in result.values.values()],
         "parameters": list(result.wrt),

@@ -26,6 +26,7 @@ SHRINKS = 0.5  # of the first change, from a quarter to an eighth of the step, a
 SAME = 1e-8  # by two methods
 DRIFTED = 1e-4  # of the terms of a row's derivative
 INSTANTS = 20
+MOST_TOLD = 5  # entries that are wrong
 PARTS = ("directions", "entries", "half the step", "constraints", "methods", "sets")
 
 
@@ -63,7 +64,10 @@ class Certificate:
 
     def as_dict(self) -> dict:
         """For JSON."""
-        return {"good": self.good, "useless": self.useless, "numbers": self.numbers, "problems": list(self.problems)}
+        return {
+            "good": self.good, "useless": self.useless, "numbers": self.numbers, "limits": self.limits,
+            "problems": list(self.problems),
+        }  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Certificate: {'good' if self.good else self.problems[0]}>"
@@ -77,6 +81,24 @@ class Certificate:
         rows = [[name, f"{x:.1e}", f"{self.limits[name]:.0e}"] for name, x in self.numbers.items()]
         rows += [[sentence, "", ""] for sentence in self.problems]
         return frame("Certificate of a gradient", grid(["", "found", "allowed"], rows))
+
+
+def of_entries(found: GradientCheck) -> Certificate:
+    """The certificate of a gradient of which each entry, and nothing else, was compared with differences."""
+    problems = [_differs(found, *entry) + "." for entry in found.wrong[:MOST_TOLD]] + _without_differences(found)
+    worst = float(np.nanmax(found.relative, initial=0.0))
+    return Certificate(found.gradient, {"entries": worst}, tuple(problems), found, limits={"entries": ALLOWED})
+
+
+def _differs(found: GradientCheck, objective: str, label: str) -> str:
+    return f"The derivative of {objective!r} by {label!r} differs from differences by {found[objective, label]:.2g} of itself"
+
+
+def _without_differences(found: GradientCheck) -> list[str]:
+    return [
+        f"No difference by {label!r} could be formed: the model does not run with values near its own."
+        for label in found.missing
+    ]
 
 
 @without_warnings
@@ -185,17 +207,10 @@ class _Checks:
             return
         self.entries = check(gradient)
         self.numbers["entries"] = float(np.nanmax(self.entries.relative, initial=0.0))
-        for objective, label in self.entries.wrong[:5]:
-            kink = self._kink(objective, label)
-            self.problems.append(
-                f"The derivative of {objective!r} by {label!r} differs from differences by "
-                f"{self.entries[objective, label]:.2g} of itself"
-                + (", and these differ on both sides: there is a kink, and no derivative." if kink else ".")
-            )
-        for label in self.entries.missing:
-            self.problems.append(
-                f"No difference by {label!r} could be formed: the model does not run with values near its own."
-            )
+        for entry in self.entries.wrong[:MOST_TOLD]:
+            end = ", and these differ on both sides: there is a kink, and no derivative." if self._kink(*entry) else "."
+            self.problems.append(_differs(self.entries, *entry) + end)
+        self.problems += _without_differences(self.entries)
         if worst > ALLOWED and not self.problems:
             self.problems.append(
                 f"Derivatives along a direction of all parameters differ from differences by {worst:.2g}, and no single entry "

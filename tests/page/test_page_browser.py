@@ -1,7 +1,12 @@
 """The page in a browser: it loads without complaint, draws, moves, and its parts stay together in time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+
+import kinegrad as kg
+from kinegrad.sensitivity.certificate import Certificate
 
 SIZES = [(1280, 720), (390, 844)]
 
@@ -188,6 +193,30 @@ def test_gradient_bars(browser, five_bar_page):
     relative = gradient.matrix * rho / np.array(list(gradient.values.values()))[:, None]
     expected = 50 * relative / np.abs(relative).max(axis=1, keepdims=True)
     np.testing.assert_allclose(widths, expected, rtol=1e-4, atol=1e-3)
+
+
+def test_the_certificate_and_every_number_are_shown(browser, five_bar, tmp_path):
+    plain = kg.gradient(five_bar, method=kg.DiscreteAdjoint(every_slot=True))
+    limits = {"entries": 1e-5, "half the step": 0.1}
+    sentence = "The derivative of 'psi2' by 'r_G' differs."
+    found = Certificate(plain, {"entries": 0.02, "half the step": 1e-3}, (sentence,), limits=limits)
+    page = five_bar.to_html(tmp_path / "a.html", gradient=replace(plain, certificate=found), frames=11)
+    browser.open(f"{page.as_uri()}#t=0")
+    text = browser.run("document.querySelector('.certificate').innerText")
+    assert "not right" in text and sentence in text
+    cells = "[r.className, ...[...r.children].map((c) => c.textContent)]"
+    rows = f"[...document.querySelectorAll('.certificate tr')].map((r) => {cells})"
+    assert browser.run(rows)[1:] == [["bad", "entries", "2.0e-2", "1e-5"], ["", "half the step", "1.0e-3", "1e-1"]]
+    names = (
+        "[...document.querySelectorAll('.bars')].map((t) => [...t.querySelectorAll('.bar-name')].map((n) => n.title))"
+    )
+    for o, shown in enumerate(browser.run(names)):
+        objective = list(plain.values)[o]
+        largest = sorted(plain.ranked(), key=lambda number: -abs(np.nan_to_num(number.relative[objective])))[:16]
+        assert shown[:5] == [number.path for number in largest][:5] and len(shown) == 16
+    choose = "s.value = 'element'; s.dispatchEvent(new Event('change'));"
+    browser.run(f"(() => {{ const s = document.querySelectorAll('.gradient select')[1]; {choose} }})()")
+    assert browser.run(names)[0] == list(plain.by_element())[:12]
 
 
 def test_everything_has_a_name_for_screen_readers(browser, five_bar_page):

@@ -60,6 +60,19 @@ def test_gradient_writes_its_numbers_into_the_page(model, capsys):
     found = scene_of("a.html")["gradient"]
     assert code == 0 and found["method"] == "direct" and found["parameters"] == ["L"]
     np.testing.assert_allclose(found["matrix"], [[json.loads(out)["gradient"]["travel"]["L"]]], rtol=1e-12)
+    assert found["certificate"] is found["every"] is None
+
+
+def test_what_a_gradient_was_compared_with_is_in_the_page(model, capsys):
+    code, out, _ = command(capsys, "gradient", model, "--check", "--html", "a.html", "--json")
+    found = scene_of("a.html")["gradient"]["certificate"]
+    assert code == 0 and found["good"] and found["limits"] == {"entries": 1e-5}
+    assert found["numbers"]["entries"] == json.loads(out)["check"]["travel"]["L"]
+    code, out, _ = command(capsys, "gradient", model, "--certify", "--html", "b.html", "--json")
+    assert scene_of("b.html")["gradient"]["certificate"] == json.loads(out)["certificate"]
+    command(capsys, "gradient", model, "--all", "--html", "c.html", "--json")
+    every = scene_of("c.html")["gradient"]["every"]
+    assert every["count"] >= len(every["paths"]) and "bodies.rod.mass" in every["paths"]
 
 
 @pytest.mark.parametrize(
