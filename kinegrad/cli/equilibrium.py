@@ -13,7 +13,10 @@ from kinegrad.errors import KinegradError
 Time = Annotated[float, typer.Option("--time", metavar="T", help="Time at which drivers and forces are taken [s].")]
 Gradient = Annotated[bool, typer.Option("--gradient", help="Differentiate the objectives at the equilibrium.")]
 Method = Annotated[
-    str, typer.Option("--method", metavar="NAME", help="Of the gradient: direct or adjoint (also discrete-adjoint).")
+    str | None,
+    typer.Option(
+        "--method", metavar="NAME", help="Of the gradient: direct (default), or adjoint (also discrete-adjoint)."
+    ),
 ]
 Wrt = Annotated[
     list[str],
@@ -28,7 +31,7 @@ def equilibrium(
     model: o.ModelFile,
     time: Time = 0.0,
     gradient: Gradient = False,
-    method: Method = "direct",
+    method: Method = None,
     wrt: Wrt = [],  # noqa: B006
     check: Check = False,
     set_: o.Set = [],  # noqa: B006
@@ -45,14 +48,16 @@ def equilibrium(
     """
     from kinegrad.cli import signals as of_signals
     from kinegrad.cli.gradient import _by_name, _names, checked
+    from kinegrad.cli.kinematics import asks_for_gradient
     from kinegrad.cli.rest import markers_data
     from kinegrad.cli.run import reactions_data
     from kinegrad.sensitivity.methods import ALSO, METHODS
     from kinegrad.statics.equilibrium import equilibrium as solve
     from kinegrad.statics.sensitivity import NAMES
 
-    if method not in METHODS and method not in ALSO:
+    if method is not None and method not in METHODS and method not in ALSO:
         raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(NAMES.values())}.")
+    asked = asks_for_gradient(gradient, wrt, check, method)
     description = o.load_model(model, variant, set_)
     of_signals.checked(description, signals)
     found = solve(o.lowered(description, coordinates, cut, body_point), t=time)
@@ -70,9 +75,9 @@ def equilibrium(
         **of_signals.summary(found.motion, signals),
     }
     good = True
-    if gradient or wrt or check:
+    if asked:
         names = _names(wrt) or list(description.design)
-        result = found.gradient(wrt=names, method=method)
+        result = found.gradient(wrt=names, method=method or "direct")
         data["gradient"] = _by_name(found.system, names, result.values, result.matrix)
         data["method"] = result.method
         good = checked(data, result, names)[1] if check else True

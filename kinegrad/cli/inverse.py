@@ -22,7 +22,7 @@ def inverse(
     signals: o.Signals = None,
     gradient: DrivenGradient = False,
     wrt: DrivenWrt = [],  # noqa: B006
-    method: DrivenMethod = "direct",
+    method: DrivenMethod = None,
     check: DrivenCheck = False,
     json: o.Json = False,
 ) -> Report:
@@ -32,12 +32,13 @@ def inverse(
     """
     from kinegrad.cli import signals as of_signals
     from kinegrad.cli.gradient import _names
-    from kinegrad.cli.kinematics import add_gradient, show_gradient, show_motion, summary
+    from kinegrad.cli.kinematics import add_gradient, asks_for_gradient, show_gradient, show_motion, summary
     from kinegrad.cli.progress import Progress
     from kinegrad.cli.rest import driven_job
     from kinegrad.cli.run import reactions_data, show_reactions
     from kinegrad.statics.inverse import inverse as solve
 
+    asked = asks_for_gradient(gradient, wrt, check, method)
     description = o.load_model(model, variant, set_)
     of_signals.checked(description, signals)
     system = o.lowered(description, coordinates, cut, body_point)
@@ -53,7 +54,7 @@ def inverse(
         **of_signals.summary(found.motion, signals),
     }
     result, good = None, True
-    if gradient or wrt or check:
+    if asked:
         if found.motion.system.objectives:
             result, good = add_gradient(data, found.motion, wrt, method, check)
         data["forces_gradient"] = _by_parameters(found.sensitivity(_names(wrt) or None))

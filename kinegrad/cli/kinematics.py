@@ -19,7 +19,9 @@ DrivenWrt = Annotated[
     list[str],
     typer.Option("--wrt", metavar="A,B", help="Parameters of the gradient; the design of the file by default."),
 ]
-DrivenMethod = Annotated[str, typer.Option("--method", metavar="NAME", help="Of the gradient: direct or adjoint.")]
+DrivenMethod = Annotated[
+    str | None, typer.Option("--method", metavar="NAME", help="Of the gradient: direct (default) or adjoint.")
+]
 DrivenCheck = Annotated[
     bool, typer.Option("--check", help="Compare the gradient with differences; exit code 1 if they disagree.")
 ]
@@ -42,7 +44,7 @@ def kinematics(
     signals: o.Signals = None,
     gradient: DrivenGradient = False,
     wrt: DrivenWrt = [],  # noqa: B006
-    method: DrivenMethod = "direct",
+    method: DrivenMethod = None,
     check: DrivenCheck = False,
     json: o.Json = False,
 ) -> Report:
@@ -55,6 +57,7 @@ def kinematics(
     from kinegrad.cli.progress import Progress
     from kinegrad.cli.rest import driven_job
 
+    asked = asks_for_gradient(gradient, wrt, check, method)
     description = o.load_model(model, variant, set_)
     of_signals.checked(description, signals)
     system = o.lowered(description, coordinates, cut, body_point)
@@ -64,7 +67,7 @@ def kinematics(
         motion = job.drive(progress)
     job.write_data(motion, signals=signals)
     data = summary(motion) | of_signals.summary(motion, signals)
-    found, good = add_gradient(data, motion, wrt, method, check) if gradient or wrt or check else (None, True)
+    found, good = add_gradient(data, motion, wrt, method, check) if asked else (None, True)
     job.write_page(motion, found, signals)
 
     def show(console):
@@ -76,13 +79,22 @@ def kinematics(
     return Report(data, show, good)
 
 
-def add_gradient(data: dict, motion: Motion, wrt: list[str], method: str, check: bool) -> tuple[Gradient, bool]:
+def asks_for_gradient(gradient: bool, wrt: list[str], check: bool, method: str | None) -> bool:
+    """Whether options ask for a gradient; refuses a method of none."""
+    asked = bool(gradient or wrt or check)
+    if method is not None and not asked:
+        raise KinegradError(f"--method {method} is that of a gradient; add --gradient, or leave it out.")
+    return asked
+
+
+def add_gradient(data: dict, motion: Motion, wrt: list[str], method: str | None, check: bool) -> tuple[Gradient, bool]:
     """The gradient of the objectives of a motion by drivers, put into `data` too, and whether differences agree with it."""
     from kinegrad.cli.gradient import _by_name, _names, checked
     from kinegrad.sensitivity.gradient import gradient as differentiate
     from kinegrad.sensitivity.methods import ALSO, METHODS
     from kinegrad.statics.kinematic_gradient import NAMES
 
+    method = method or "direct"
     if method not in METHODS and method not in ALSO:
         raise KinegradError(f"--method is {method!r}, which is not available; use {' or '.join(NAMES.values())}.")
     names = _names(wrt) or list(motion.system.model.design)

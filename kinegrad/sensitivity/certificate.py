@@ -123,7 +123,7 @@ def check_gradient(
     methods, sets : bool
         Also compare with the other exact method, and with the same run in another coordinate set.
     """
-    if getattr(gradient.motion, "formulation", None) is None or not gradient.wrt:
+    if not isinstance(gradient, Gradient) or getattr(gradient.motion, "formulation", None) is None or not gradient.wrt:
         raise KinegradError(
             "check_gradient takes a gradient of a simulated motion by parameters; use its check() instead."
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.errors import KinegradError
+from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.markup import frame, grid
 from kinegrad.memory import require
 from kinegrad.motion import Motion
@@ -73,8 +73,8 @@ class HessianProduct:
 @without_warnings
 def hessian(
     motion: Motion,
-    *,
     wrt: Sequence[str] | None = None,
+    *,
     method: Method | str = "discrete-adjoint",
     progress: Callable[[float], None] | None = None,
 ) -> Hessian:
@@ -92,7 +92,13 @@ def hessian(
     for k, label in enumerate(labels):
         along = _unit(motion, [label])
         part = None if progress is None else lambda done, k=k: progress((k + done) / p)
-        found, off = _differences(motion, along, labels, method, part)
+        try:
+            found, off = _differences(motion, along, labels, method, part)
+        except AssemblyError as error:
+            raise AssemblyError(
+                f"Second derivatives by {label!r} take runs with values up to {100 * LARGEST:g} % from its own, and with one "
+                f"of these: {error.problems[0].sentence}"
+            ) from None
         scale = np.abs(along).max()
         columns.append((found / scale, off / scale))
     H, error = (np.stack(parts, axis=2) for parts in zip(*columns, strict=True))

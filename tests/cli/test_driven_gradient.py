@@ -4,6 +4,14 @@ import pytest
 from statics.test_kinematic_gradient import DRIVEN
 
 
+@pytest.mark.parametrize("name", ["kinematics", "inverse", "equilibrium"])
+def test_a_method_of_no_gradient_is_refused(name, command, tmp_path):
+    path = tmp_path / "m.yaml"
+    path.write_text("kinegrad: 1\n" + DRIVEN)
+    code, _, said = command(name, path, "--method", "adjoint")
+    assert code == 2 and "--method adjoint is that of a gradient; add --gradient" in said
+
+
 def test_the_commands(report, tmp_path):
     path = tmp_path / "m.yaml"
     path.write_text("kinegrad: 1\n" + DRIVEN)

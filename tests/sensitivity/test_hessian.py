@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kinematics.small_models import FOUR_BAR
 from uncompiled import uncompiled_results
 
 import kinegrad as kg
@@ -52,6 +53,17 @@ def test_five_bar():
     product = kg.hessian_product(motion, direction)
     size = np.abs(found.matrix @ np.abs(direction)).max(axis=1, keepdims=True)
     assert (np.abs(product.matrix - found.matrix @ direction) < 1e-6 * size).all()
+
+
+def test_a_parameter_near_what_cannot_be_assembled_is_named():
+    """Rods that just reach each other: one per cent less and they do not."""
+    text = FOUR_BAR.replace("rocker: 0.6", "rocker: 0.3").replace("coupler: 0.9", "coupler: 0.556")
+    text = text.replace("objectives", "design: [coupler]\nobjectives")
+    motion = kg.simulate(kg.joint(kg.Model.from_yaml_text("kinegrad: 1\n" + text)), t_end=0.004, step=0.002)
+    with pytest.raises(
+        kg.AssemblyError, match=r"by 'coupler' take runs with values up to 1 % from its own, .*assembled"
+    ):
+        kg.hessian(motion, ["coupler"])
 
 
 def test_refused_by_name():
