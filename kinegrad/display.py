@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from kinegrad.markup import frame, table
+from kinegrad.markup import frame, grid, table
 from kinegrad.sketch import sketch
 
 MOST_ROWS = 20
@@ -38,6 +38,19 @@ def gradient_html(gradient) -> str:
         rows.append(f"<tr><td>and {len(gradient.wrt) - MOST_ROWS} more</td></tr>")
     note = f"{gradient.method}, {gradient.cpu_s:.2g} s of processor time"
     body = f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table><div>{escape(note)}</div>"
+    if gradient.by_slot is not None:
+        body += _ranked_html(gradient)
     if gradient.certificate is not None:
         body += gradient.certificate._repr_html_()
     return frame(gradient.motion.system.model.title or "Gradient", body)
+
+
+def _ranked_html(gradient) -> str:
+    """The most important numbers of the model, by what one per cent of them changes [%]."""
+    ranked = gradient.ranked()
+    rows = [
+        [number.path, f"{number.value:.6g}", *("none" if x != x else f"{x:.4g}" for x in number.relative.values())]
+        for number in ranked[:MOST_ROWS]
+    ]
+    title = f"The most important of {len(ranked)} numbers: change in % when they grow by 1 %"
+    return frame(title, grid(["", "value", *gradient.values], rows))

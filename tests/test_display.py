@@ -61,6 +61,15 @@ def test_gradient_is_a_table(motion):
     assert cells[-2:] == ["by m", f"{gradient['travel', 'm']:.8g}"]
 
 
+def test_a_gradient_by_every_number_has_the_most_important(motion):
+    gradient = kg.gradient(motion, wrt=[], method=kg.DiscreteAdjoint(every_slot=True))
+    html, first = gradient._repr_html_(), gradient.ranked()[0]
+    cells = [node.text for node in parse(html).iter("td")]
+    at = cells.index(first.path)
+    assert cells[at + 1 : at + 3] == [f"{first.value:.6g}", f"{first.relative['travel']:.4g}"]
+    assert f"of {len(gradient.ranked())} numbers" in html
+
+
 def test_sketch_keeps_proportions(motion):
     """The bar b is twice as long on the page as the part P-Q of a."""
     lines = dict(re.findall(r"<title>([ab])</title><polyline points=\"([^\"]+)\"", sketch(motion)))
