@@ -97,6 +97,36 @@ def test_direct_is_adjoint_is_differences_in_all_sets(name):
         assert np.abs((direct.matrix[:, k] - slope) / size[:, 0]).max() < 1e-8
 
 
+FREE = {  # what turns, from where, and a spring to a point
+    "slider-crank": ("main.angle", 0.8, "ground.O", "piston.Q", ("r", "l", "e", "k")),
+    "RSSR": ("A.angle", 0.1, "ground.A", "rocker.C", ("a", "b", "c", "k")),
+}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_assemblies_and_rest_in_all_sets(name):
+    """The same mechanisms without drivers: assembled with a velocity, and at rest under a spring and gravity."""
+    turn, at, foot, point, wrt = FREE[name]
+    model = kg.Model.from_yaml_text(MODELS[name])
+    model.drivers, model.degrees_of_freedom = {}, {turn: {"position": at, "velocity": 2.0}}
+    model.parameters["k"] = 40.0
+    model.forces = {
+        "weight": {"type": "gravity", "acceleration": [0, -9.81, -3]},
+        "pull": {"type": "spring", "between": [foot, point], "stiffness": "k", "natural_length": 0.6},
+    }
+    model.objectives = {"x": {"final": f"norm2({point}.position)"}, "v": {"integral": f"norm2({point}.velocity)"}}
+    for find in (kg.assemble, kg.equilibrium):
+        by_set = []
+        for kind in SETS:
+            found = find(kg.lower(model, kind))
+            direct, adjoint = (found.gradient(wrt=wrt, method=m) for m in ("direct", "adjoint"))
+            size = np.abs(direct.matrix).max(axis=1, keepdims=True) + 1e-12
+            assert np.abs((adjoint.matrix - direct.matrix) / size).max() < 1e-10
+            by_set.append(direct.matrix / size)
+        assert max(np.abs(by_set[0] - x).max() for x in by_set[1:]) < 1e-10
+        assert direct.check().good
+
+
 @pytest.mark.parametrize("step", [0.01, 0.05])
 def test_derivatives_pass_a_change_point(step):
     """A parallelogram over the line of its rods, at an instant: derivatives by what keeps it a parallelogram are those of
