@@ -16,7 +16,7 @@ from kinegrad.sensitivity.differences import ALLOWED, GradientCheck, check, rela
 from kinegrad.sensitivity.direct import Sweep
 from kinegrad.sensitivity.gradient import gradient as differentiate
 from kinegrad.sensitivity.result import Gradient
-from kinegrad.sensitivity.states import AllStates
+from kinegrad.sensitivity.states import MODEST, AllStates, RunAgain
 from kinegrad.simulate import simulate
 
 DIRECTIONS = 2
@@ -235,7 +235,7 @@ class _Checks:
     def constraints(self) -> None:
         """How far derivatives of states are off what constraint rows ask of them (CER-3)."""
         motion = self.gradient.motion
-        if motion.system.m == 0 or motion.formulation.type == "matrix-r" or motion.stride > 1:
+        if motion.system.m == 0 or motion.formulation.type == "matrix-r":
             return
         drift, t = drift_of_rows(self.gradient)
         self.numbers["constraints"] = drift
@@ -308,18 +308,20 @@ class _Checks:
 def drift_of_rows(gradient: Gradient) -> tuple[float, float]:
     """The largest |Phi_q q' + Phi_s| along the motion, of the largest sum of its terms, and its time (CER-3)."""
     motion, system = gradient.motion, gradient.motion.system
-    states, ds, m = AllStates(motion), system.directions(gradient.wrt), system.m
-    sweep = Sweep(motion, ds, states.kinds)
+    states = AllStates(motion) if motion.stride == 1 else RunAgain(motion, MODEST)
+    ds, m, scheme = system.directions(gradient.wrt), system.m, states.motion.scheme
+    sweep = Sweep(states.motion, ds, states.kinds)
     work = system.workspace(ds=ds, s=motion.s)
     worst, when = 0.0, 0.0
     for name in ("dv", "da", "sv", "sa"):
         work[name][:] = 0.0
     for piece in states.forwards(max(1, -(-states.steps // INSTANTS))):
         sweep.over(piece)
-        work["flag"][FREEDOMS], work["par"][TIME] = 0, motion.ts[piece.last]
-        work["q"][:] = motion.q[piece.last]
-        work["v"][:] = work["vp"][:] = motion.qd[piece.last]
-        work["a"][:] = work["ap"][:] = motion.qdd[piece.last]
+        row, t = scheme.motion(piece.segment.traj[-1:]), float(piece.segment.ts[-1])
+        work["flag"][FREEDOMS], work["par"][TIME] = 0, t
+        work["q"][:] = row["q"][0]
+        work["v"][:] = work["vp"][:] = row["qd"][0]
+        work["a"][:] = work["ap"][:] = row["qdd"][0]
         work["lam"][:] = 0.0
         work.call(LINEARISE)
         q = sweep.state.q.transpose(1, 0, 2).reshape(system.n, -1)[:, : len(ds)]
@@ -328,5 +330,5 @@ def drift_of_rows(gradient: Gradient) -> tuple[float, float]:
         size = (np.abs(rows) @ np.abs(q) + np.abs(by_numbers)).max(initial=0.0)
         off = np.abs(rows @ q + by_numbers).max(initial=0.0) / size if size > 0.0 else 0.0
         if off > worst:
-            worst, when = float(off), float(motion.ts[piece.last])
+            worst, when = float(off), t
     return worst, when

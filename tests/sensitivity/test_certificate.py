@@ -7,6 +7,7 @@ import pytest
 from kinematics.small_models import FOUR_BAR
 
 import kinegrad as kg
+from kinegrad.sensitivity.certificate import drift_of_rows
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PENDULUM = """
@@ -108,6 +109,11 @@ def test_drift_is_told():
         told = any("have drifted off the constraints" in x for x in found.problems)
         assert told == (frequency == 0.0)
     assert numbers[0.0] > 1e-3 and numbers[10.0] < 3e-5
+    whole, thin = (
+        kg.simulate(linkage, kg.Index1(frequency=0.0), "rk4", t_end=2.0, step=0.01, output_step=x) for x in (0.01, 0.4)
+    )
+    drifts = [drift_of_rows(kg.gradient(motion, wrt=["crank"])) for motion in (whole, thin)]
+    assert drifts[0] == pytest.approx(drifts[1], rel=1e-12) and drifts[0][0] > 1e-6
 
 
 def test_refused_by_name():
