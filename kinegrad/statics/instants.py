@@ -100,7 +100,7 @@ class Instants:
         self.kept = np.arange(len(motion.t))
         if motion.stride > 1 and (np.asarray(motion.flags) & BRIDGED).any():  # ends of bridges are not kept
             self.motion = whole(motion)
-            self.kept = np.searchsorted(self.motion.t, motion.t - 0.5 * motion.hs[0])
+            self.kept = np.searchsorted(self.motion.t, motion.t - 1e-6 * np.diff(self.motion.t).min())
         self.work = work = system.with_solver(DENSE).workspace(ds=ds, s=motion.s, wanted=wanted)
         put_state(work, motion.t[0], motion.q[0], motion.qd[0], motion.qdd[0], motion.lam[0])
         work["flag"][FREEDOMS] = 0
