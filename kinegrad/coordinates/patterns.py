@@ -25,6 +25,7 @@ MOST_COUPLED = 0.6  # part of the coordinates in one group: nearly all of a fact
 LARGE = 200  # coordinates up to which full matrices are small
 GAIN = 0.25  # of the multiplications of a full factorisation, which are the faster ones
 ASKED = ("in0", "in1", "row", "type", "n")
+ASIDE = ("objective", "signal", "kink")  # in no matrix of coordinates: what they read need not meet
 EULER = 4  # Euler parameters of a row that normalises them
 
 
@@ -104,8 +105,8 @@ def structure_of(n: int, rows: int, tables: dict[str, np.ndarray], coupled: Iter
         join(set(met))
     for kind in KINDS:
         for table, fields in kind.tables.items():
-            if table == "objective":
-                continue  # objectives are rows of their own arrays
+            if table in ASIDE:
+                continue
             for element in _dicts(tables[table], (*fields, *ASKED)):
                 met = met_by(element, fields)
                 if table == "row" and element["type"] == NORM:

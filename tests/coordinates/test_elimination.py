@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import kinegrad as kg
+from kinegrad.bench.large_models import windows
 from kinegrad.coordinates.elimination import cost_of, fronts_of, nodes_of, tables_of
 
 
@@ -86,3 +88,13 @@ def test_tables_point_at_the_right_places(seed):
         for j in row:
             assert tables["front_columns"][at + tables["front_in_row"][p]] == j
             p += 1
+
+
+@pytest.mark.parametrize("kind", ["joint", "reference-point", "natural"])
+def test_coordinates_that_only_signals_read_together_do_not_meet(kind):
+    model = windows(6)
+    plain = kg.lower(model, kind)
+    names = [f"{body}.{marker}.{c}" for body in model.bodies for marker in model.bodies[body].markers for c in "xyz"]
+    watched = kg.lower(model.watching(names), kind)
+    square = [set(row) for row in plain.structure.square]
+    assert [set(row) & set(range(plain.n)) for row in watched.structure.square[: plain.n]] == square
