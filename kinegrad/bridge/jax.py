@@ -23,6 +23,7 @@ except ImportError:
         "kinegrad.bridge.jax needs jax, which is not installed; run: pip install 'kinegrad[jax]'."
     ) from None
 
+METHODS = ("auto", "direct", "discrete-adjoint", "adjoint")
 REMEMBERED = 4  # runs, and their derivatives, that may be asked for again
 
 
@@ -67,6 +68,8 @@ class Objectives:
             raise KinegradError("The model has no objectives; add them under objectives.")
         if analysis not in ANALYSES:
             raise KinegradError(f"There is no analysis {analysis!r}; choose from {', '.join(ANALYSES)}.")
+        if method not in METHODS:
+            raise KinegradError(f"There is no method {method!r}; choose from {', '.join(METHODS)}.")
         self.names, self.wrt = tuple(system.objectives), labels_of(system, wrt)
         self._places = system.parameters.positions(self.wrt)
         self.start = system.rho[self._places].copy()

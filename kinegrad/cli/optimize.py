@@ -193,6 +193,8 @@ def _show_starts(console, found, keep: int) -> None:
             f"starts failed, {found.redrawn} designs were drawn again. {found.evaluations} evaluations."
         )
     )
+    if found.problem:
+        console.print(Text(f"The first that failed: {found.problem}"))
     if found.best is not None:
         shown = list(found.best.plan.variables.labels)[:8]
         rows = [

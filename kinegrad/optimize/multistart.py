@@ -105,6 +105,8 @@ class MultistartResult:
         Starts without a design that works.
     redrawn : int
         Designs that were drawn and did not work.
+    problem : str
+        Why the first of the starts that failed did.
     """
 
     optima: tuple[Optimum, ...]
@@ -115,6 +117,7 @@ class MultistartResult:
     evaluations: int
     seconds: float
     log: object = None
+    problem: str = ""
 
     @property
     def best(self) -> StudyResult | None:
@@ -133,7 +136,8 @@ class MultistartResult:
             for one in self.optima
         ]  # fmt: skip
         best = self.best.to_dict() if self.best else {"status": "stalled", "message": "no search found an optimum"}
-        counts = {"starts": self.starts, "others": self.others, "failed": self.failed, "redrawn": self.redrawn}
+        counts = {"starts": self.starts, "others": self.others, "failed": self.failed, "redrawn": self.redrawn,
+                  "problem": self.problem}  # fmt: skip
         total = {
             "evaluations": self.evaluations,
             "seconds": self.seconds,
@@ -182,5 +186,5 @@ def _gathered(study, found: list[dict], path) -> MultistartResult:
     return MultistartResult(
         tuple(Optimum(len(group), group[0]) for group in groups), len(results) - len(good), len(found) - len(results),
         sum(entry["redrawn"] for entry in found), len(found), sum(r.evaluations for r in results),
-        sum(r.seconds for r in results), path,
+        sum(r.seconds for r in results), path, next((entry["problem"] for entry in found if entry["problem"]), ""),
     )  # fmt: skip

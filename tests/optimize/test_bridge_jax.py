@@ -70,6 +70,8 @@ def test_refused(f, monkeypatch):
     jax.config.update("jax_enable_x64", False)
     with pytest.raises(kg.KinegradError, match="single precision"):
         f(f.start)
+    with pytest.raises(kg.KinegradError, match="There is no method 'forward'; choose from auto, direct"):
+        kg.bridge.jax.objectives(kg.Model.from_yaml_text(MODEL), ["F"], method="forward")
     with pytest.raises(kg.KinegradError, match="no objectives"):
         kg.bridge.jax.objectives(
             kg.Model.from_yaml_text(MODEL.replace("objectives: {x: {final: mass.O.x}, effort: {integral: F**2}}", ""))

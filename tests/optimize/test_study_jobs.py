@@ -145,6 +145,15 @@ def test_starts_that_fail_are_drawn_again():
     )
     found = study.multistart(3, seed=1)
     assert found.redrawn > 0 and found.failed == 0 and optima_of(found) == pytest.approx([3.5], abs=1e-3)
+    assert found.problem == ""
+
+
+def test_starts_that_fail_tell_why(monkeypatch):
+    """Where only one draw is allowed, starts beyond the reach of the linkage fail, and the first of them says so."""
+    monkeypatch.setattr(multistart, "DRAWS", 1)
+    model = kg.Model.from_yaml(Path(__file__).parent / "four_bar.yaml")
+    found = kg.Study(model, variables={"d": {"bounds": [2.5, 9]}}, minimise="(d - 3.5)**2 + 1e-6*reach").multistart(3)
+    assert found.failed > 0 and "cannot be assembled" in found.problem and found.to_dict()["problem"] == found.problem
 
 
 def optima_of(found):
