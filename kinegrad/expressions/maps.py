@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from kinegrad.expressions.graph import Scalar, evaluate
+from kinegrad.expressions.statements import as_function
 from kinegrad.expressions.tape import Tape
 
 
@@ -206,10 +207,12 @@ class Function:
     """Several scalars as a function of several inputs: in Python, or compiled for floats when there are many nodes."""
 
     COMPILED_FROM = 2000  # nodes; below, loading compiled code takes longer than evaluating a few times in Python
+    WRITTEN_FROM = 3  # calls in Python; before, writing statements takes longer
 
     def __init__(self, outputs: Sequence[Scalar], inputs: Sequence[Scalar]):
         self.outputs = tuple(outputs)
         self.inputs = tuple(inputs)
+        self.calls = 0
 
     @cached_property
     def tape(self) -> Tape:
@@ -219,9 +222,19 @@ class Function:
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """The outputs, float64 or complex128 as `values` are."""
         if np.iscomplexobj(values) or (self.outputs and len(self.outputs[0].graph) < self.COMPILED_FROM):
-            given = dict(zip(self.inputs, values.tolist(), strict=True))
-            return np.array(evaluate(self.outputs, given), values.dtype)
+            return np.array(self._in_python(values.tolist()), values.dtype)
         return self.tape.run(values)
+
+    def _in_python(self, values: list) -> list:
+        if self.calls < self.WRITTEN_FROM:
+            self.calls += 1
+            return evaluate(self.outputs, dict(zip(self.inputs, values, strict=True)))
+        return self.statements(*values)
+
+    @cached_property
+    def statements(self) -> Callable[..., list]:
+        """What is run in Python: a function of the numbers of the inputs."""
+        return as_function(self.outputs, self.inputs)
 
 
 class GraphMap:
