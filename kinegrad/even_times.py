@@ -24,10 +24,22 @@ class EvenSteps:
 
     def __getitem__(self, key):
         k = range(self.count)[key]
-        return self._at(np.arange(k.start, k.stop, k.step)) if isinstance(k, range) else float(self._at(k))
+        if not isinstance(k, range):
+            return float(self._last() if k == self.count - 1 else self._usual(k))
+        found = self._usual(np.arange(k.start, k.stop, k.step))
+        if k and k[-1] == self.count - 1:
+            found[-1] = self._last()
+        elif k and k[0] == self.count - 1:
+            found[0] = self._last()
+        return found
 
-    def _at(self, k):
-        return np.where((k == self.count - 1) & (self.rest > 0.0), self.rest, self.step)
+    def _usual(self, k):
+        """Entries k, as if none was the last."""
+        return np.full(len(k), self.step) if isinstance(k, np.ndarray) else self.step
+
+    def _last(self) -> float:
+        """The last entry."""
+        return self.rest if self.rest > 0.0 else self.step
 
     def __array__(self, dtype=None, copy=None):
         return self[:].astype(dtype or float)
@@ -44,8 +56,11 @@ class EvenTimes(EvenSteps):
         super().__init__(step, steps + 1)
         self.end = end
 
-    def _at(self, k):
-        return np.where(k == self.count - 1, self.end, k * self.step)
+    def _usual(self, k):
+        return k * self.step
+
+    def _last(self) -> float:
+        return self.end
 
     def until(self, count: int) -> EvenTimes:
         """Those of the first `count` steps."""

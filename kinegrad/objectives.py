@@ -38,6 +38,14 @@ def kinds_of(system: System, ends: Sequence[float] | None = None) -> Kinds:
     """What the objectives are; sums are taken at those `ends` of steps that are nearest to their times, nowhere without any."""
     system.refuse_objectives()
     names = list(system.objectives)
+    if all(kind not in SIGNS and kind != "sum" for kind in system.objectives.values()):
+        if "kinds" not in system.tables:  # no parameter and no time changes them
+            codes, zeros = (
+                np.array([CODES[kind] for kind in system.objectives.values()], np.int64),
+                np.zeros(len(names)),
+            )
+            system.tables["kinds"] = Kinds(codes, zeros, zeros, np.zeros(len(names) + 1, np.int64), np.zeros(0))
+        return system.tables["kinds"]
     first, times = [0], []
     for name in names:
         asked = _times(system, name) if ends is not None else []

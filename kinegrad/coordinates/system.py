@@ -14,6 +14,7 @@ from kinegrad.coordinates.patterns import Structure, dense_arrays, structure_of
 from kinegrad.coordinates.sparse import Fronts, Rows
 from kinegrad.errors import KinegradError
 from kinegrad.expressions.maps import Jacobian
+from kinegrad.kernels.products import PATTERN_OF, STATUS
 from kinegrad.laws import Calls
 from kinegrad.memory import require
 from kinegrad.model.parameters import Parameters
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from kinegrad.equations.element import Element
     from kinegrad.equations.system import Equations
-    from kinegrad.kernels.table import Slab
+    from kinegrad.kernels.table import Room, Slab
 
 DENSE, FRONTS = "dense", "fronts"
 FIXED_OF_FRONTS = (
@@ -40,6 +41,8 @@ REMEDY = {
 }
 MEETING = 100  # bytes for each pair of coordinates that meet, while a pattern is made
 MOST_KNOWN = 16  # patterns of directions whose tables are remembered
+MOST_ROOMS = 8  # of each pattern that are kept for the next caller
+LARGE_ROOM = 10**7  # bytes: such rooms are not kept
 
 
 @dataclass(frozen=True)
@@ -302,9 +305,18 @@ class System:
 
     def derivatives(self, wrt: Sequence[str]) -> Jacobian:
         """ds/drho: a column for each of the independent parameters `wrt`; nothing of the size slots × parameters is made."""
-        if tuple(wrt) == self.parameters.independent:
+        wrt = tuple(wrt)
+        if wrt == self.parameters.independent:
             return self.s_rho
-        return self.s_rho.take(self.parameters.positions(wrt))
+        if wrt not in self._some_of_s_rho:
+            self._some_of_s_rho.clear()
+            self._some_of_s_rho[wrt] = self.s_rho.take(self.parameters.positions(wrt))
+        return self._some_of_s_rho[wrt]
+
+    @cached_property
+    def _some_of_s_rho(self) -> dict[tuple[str, ...], Jacobian]:
+        """The columns that were asked for last."""
+        return {}
 
     def workspace(
         self,
@@ -345,16 +357,37 @@ class Pattern:
     Attributes
     ----------
     slab : Slab
-    links : pair of frozenset and dict
-        Numbers of functions, and the arrays that have the addresses of all that these run.
+    linked : frozenset
+        Numbers of functions whose addresses, with those of all that they run, are in the slab.
+    free : list of Room
+        Rooms that were given back.
     """
 
     slab: Slab
-    links: tuple[frozenset[int], dict[str, np.ndarray]] = field(default_factory=lambda: (frozenset(), {}))
+    linked: frozenset[int] = frozenset()
+    free: list[Room] = field(default_factory=list)
+
+    def room(self) -> tuple[Room, frozenset[int]]:
+        """A room as new, which nobody else has, and the numbers of the functions whose addresses are in it."""
+        linked = self.linked  # before the slab is asked, which may have more by then
+        try:
+            room = self.free.pop()
+        except IndexError:
+            return self.slab.room(), linked
+        self.slab.clean(room)
+        return room, linked
+
+    def give_back(self, room: Room) -> None:
+        """Take a room that nobody uses any more."""
+        if len(self.free) < MOST_ROOMS and self.slab.nbytes < LARGE_ROOM:
+            self.free.append(room)
 
 
 class Workspace:
-    """The arrays of one caller, by name, and the context of compiled code that points at them."""
+    """The arrays of one caller, by name, and the context of compiled code that points at them.
+
+    `kept` is what calls of compiled code with these arrays have prepared.
+    """
 
     def __init__(
         self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool, wanted, plain: bool = False
@@ -365,22 +398,18 @@ class Workspace:
         ds = np.zeros((0, len(s))) if ds is None else ds
         wanted = np.ones(len(s), bool) if wanted is None else wanted
         self._pattern = self._known(ds, wanted, number, every_marker)
-        self.arrays, self.context = self._pattern.slab.copy()
+        self._room, self._linked = self._pattern.room()
+        _, self.arrays, self.context, self.kept = self._room
         self.arrays["s"][:] = s
-        self.arrays["ds"][:] = ds
-        self.arrays["level"][:] = system.levels
-        self.arrays["alike"][system.alike[:, 0]] = system.alike.shape[1]
+        if len(ds):
+            self.arrays["ds"][:] = ds
         self.calls = self._calls()
-        self._linked, links = self._pattern.links
-        for name, values in links.items():
-            self.arrays[name][:] = values
         if system.solver == FRONTS:
             self._words_of_fronts()
 
     def _calls(self) -> Calls | None:
         """Functions that are laws of the model, put where kernels find them."""
         from kinegrad.kernels.jit import JIT
-        from kinegrad.kernels.products import STATUS
         from kinegrad.kernels.status import CALLBACK_FAILED
 
         laws = self.system.tables["packed"].calls
@@ -396,6 +425,12 @@ class Workspace:
             self.arrays["callback"][:] = calls.addresses()
         self.context.calls = calls
         return calls
+
+    def give_back(self) -> None:
+        """Leave the arrays to the next caller: this workspace, and views of its arrays, must not be used any more."""
+        if self.calls is None and "beside" not in self.__dict__ and self.system.solver == DENSE:
+            self._pattern.give_back(self._room)
+        self._room = self.arrays = self.context = self.kept = None
 
     def _words_of_fronts(self) -> None:
         """The table of words by which the solver is called: what does not change from call to call."""
@@ -461,6 +496,9 @@ class Workspace:
             what = f"Setting up the equations of {self.system.n} coordinates and {self.system.m} constraint rows"
             require(size, what, REMEDY[self.system.solver])
             tables = self.system.set.arrays(self.system, ds, wanted, number, every_marker) | self.system.patterns
+            alike = np.zeros(self.system.n, np.int64)
+            alike[self.system.alike[:, 0]] = self.system.alike.shape[1]
+            tables |= {"level": self.system.levels, "alike": alike}
             known[key] = Pattern(Slab(self.system.set.layout, tables, blank))
         return known[key]
 
@@ -474,7 +512,6 @@ class Workspace:
             N_FLAG,
             N_FUNCTIONS,
             N_PAR,
-            PATTERN_OF,
             PIVOTS,
             VECTORS,
             VECTORS_OF_SCRATCH,
@@ -502,7 +539,7 @@ class Workspace:
         shapes |= {"T_fronts": (1, held), "M_fronts": (1, held), "front_w": (n * fronts,), "front_x": (1, n * fronts)}
         sizes = {"front_job": N_JOB, "front_words": WORDS_EACH * len(CALL.index), "solver": len(FUNCTIONS)}
         whole = {name: ((size_ if fronts else 0,), np.int64) for name, size_ in sizes.items()}
-        whole |= {"flag": ((N_FLAG,), np.int64), "level": ((size["r"],), np.int64), "alike": ((n,), np.int64)}
+        whole |= {"flag": ((N_FLAG,), np.int64)}
         whole |= dict.fromkeys(PIVOTS, ((n,), np.int32))
         again = self.system.solves_again
         n, m = (self.system.beside.n, self.system.beside.m) if again else (n, m)
@@ -517,19 +554,20 @@ class Workspace:
 
         ``X_z`` is a copy of ``X_q`` and ``X_s`` beside each other.
         """
-        from kinegrad.kernels.pattern import spread
-        from kinegrad.kernels.products import PATTERN_OF
+        pattern = PATTERN_OF.get(name)
+        if pattern is not None:
+            from kinegrad.kernels.pattern import spread
 
-        if name in PATTERN_OF:
-            return spread(self.arrays[PATTERN_OF[name]], self.arrays[name])
+            return spread(self.arrays[pattern], self.arrays[name])
+        array = self.arrays.get(name)
+        if array is not None:
+            return array
         if name.endswith("_z"):
             return np.hstack([self[f"{name[:-1]}q"], self[f"{name[:-1]}s"]])
         return self.arrays[name]
 
     def matrix(self, name: str) -> np.ndarray | Rows | csr_array:
         """A matrix of a pattern by its name: one with two indices where it is dense, otherwise with the entries that exist."""
-        from kinegrad.kernels.products import PATTERN_OF
-
         if self.system.solver != FRONTS:
             return self[name]
         if PATTERN_OF[name] == "wide":
@@ -551,9 +589,14 @@ class Workspace:
         """The table of functions with those numbers in it, compiled now if need be, and with the parts they run."""
         from kinegrad.kernels.table import addresses
 
-        for k in wanted:
-            self._link(k)
+        self.link(*wanted)
         self.link_solver()
+        if self._plain:
+            table = self.kept.get(wanted)
+            if table is None:
+                functions = self.system.set.functions
+                table = self.kept[wanted] = addresses([f if k in wanted else None for k, f in enumerate(functions)])
+            return table.copy()
         return addresses([self._function(k) if k in wanted else None for k in range(len(self.system.set.functions))])
 
     def link_solver(self) -> None:
@@ -564,18 +607,23 @@ class Workspace:
 
             self.arrays["solver"][:] = addresses(FUNCTIONS)
 
+    def link(self, *wanted: int) -> None:
+        """Put the addresses of what these functions run on this model into the context."""
+        for k in wanted:
+            self._link(k)
+
     def _link(self, which: int) -> None:
         """Put the addresses of what function `which` runs on this model into the context."""
         if which not in self._linked:
             self.system.set.link(which, self.arrays)
             self._linked = self._linked | {which}
             names = self.system.set.linked
-            if names and self._linked >= self._pattern.links[0]:
-                self._pattern.links = self._linked, {name: self.arrays[name].copy() for name in names}
+            if names and self._linked > self._pattern.linked:
+                self._pattern.slab.begin_with({name: self.arrays[name] for name in names})
+                self._pattern.linked = self._linked
 
     def call(self, which: int):
         """Run one function of the set from Python."""
-        from kinegrad.kernels.products import STATUS
         from kinegrad.kernels.table import call_from_python
 
         self._link(which)

@@ -7,11 +7,11 @@ import numpy as np
 from kinegrad.coordinates.sparse import Rows
 from kinegrad.dynamics.formulation import Formulation
 from kinegrad.dynamics.newmark_family import NewmarkFamily
-from kinegrad.dynamics.prepared import Prepared
 from kinegrad.dynamics.runge_kutta import RungeKutta
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.arguments import Explicit, Steps
 from kinegrad.kernels.formulations.runge_kutta import NONE
+from kinegrad.kernels.prepared import Prepared
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION
 from kinegrad.kinematics.constrained import squares_of
 from kinegrad.kinematics.freedoms import first_rows

@@ -63,6 +63,10 @@ class Formulation(ABC):
     def begin(self, work: Workspace) -> None:  # noqa: B027 (some have nothing to do)
         """Make ready for the first step, at the start that the workspace holds."""
 
+    def begin_like(self, work: Workspace, other: Formulation) -> None:
+        """`begin` where another one of its kind began, whose options differ in iterations alone."""
+        self.begin(work)
+
     def acceleration(self, work: Workspace) -> np.ndarray:
         """The accelerations that a step starts from, in the coordinates that are integrated."""
         return work["ap"]
@@ -112,7 +116,7 @@ class Formulation(ABC):
 
     def repeated(self, work: Workspace, fn, method, steps: Steps, objectives: Objectives):
         """`advance` as a function of nothing, to be called again and again."""
-        from kinegrad.dynamics.prepared import Prepared
+        from kinegrad.kernels.prepared import Prepared
 
         return Prepared(*self.call(work, fn, method, steps, objectives))
 

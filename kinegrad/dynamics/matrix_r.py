@@ -7,11 +7,11 @@ import numpy as np
 from kinegrad.dynamics.acceleration_level import no_length
 from kinegrad.dynamics.formulation import Formulation
 from kinegrad.dynamics.newmark_family import NewmarkFamily
-from kinegrad.dynamics.prepared import Prepared
 from kinegrad.dynamics.runge_kutta import RungeKutta
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.arguments import Explicit
 from kinegrad.kernels.formulations.runge_kutta import NONE
+from kinegrad.kernels.prepared import Prepared
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION, TIME
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, OK, SINGULAR
 from kinegrad.kinematics.states import refuse_velocity_rows

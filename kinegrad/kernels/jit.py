@@ -168,13 +168,14 @@ def _put(argument, values: list):
     Kinds: ``"i"``, ``"f"`` and ``"b"`` for numbers, (type, dimensions) for arrays, (class, kinds) for named tuples.
     """
     if isinstance(argument, np.ndarray):
-        if not argument.flags.c_contiguous:
-            raise ValueError("an array handed to compiled code must be contiguous by rows")
         values.append(_address(argument))
         values.extend(argument.shape)
         return argument.dtype, argument.ndim
     if isinstance(argument, tuple):
         return type(argument), tuple([_put(part, values) for part in argument])
+    if type(argument) is int:
+        values.append(argument)
+        return "i"
     for kind, (types, plain) in _NUMBERS.items():
         if isinstance(argument, types):
             values.append(plain(argument))
@@ -191,9 +192,15 @@ _NUMBERS = {
 
 def _address(array) -> int:
     """Where the numbers of an array are; by its buffer, which takes a third of the time of the array's own answer."""
-    if array.size == 0:
-        return 0
-    return ctypes.addressof(_BYTE.from_buffer(array)) if array.flags.writeable else array.ctypes.data
+    try:
+        return _addressof(_from_buffer(array))
+    except (TypeError, ValueError, BufferError):  # it is empty, or may not be written, or is not contiguous
+        if not array.flags.c_contiguous:
+            raise ValueError("an array handed to compiled code must be contiguous by rows") from None
+        return array.ctypes.data if array.size else 0
+
+
+_addressof, _from_buffer = ctypes.addressof, _BYTE.from_buffer
 
 
 def _from_python(address: int):

@@ -26,6 +26,7 @@ import ctypes
 import functools
 import math
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,7 +44,10 @@ def addresses(functions) -> np.ndarray:
 
 def call_from_python(function, context):
     """Run one function of a table on a context, outside compiled code."""
-    bound(function, context)()
+    if JIT:
+        function.from_python(context.pointer)
+    else:
+        function(context)
 
 
 def bound(function, context):
@@ -227,13 +231,32 @@ class Slab:
         filled = max((self._places[name][2] + a.nbytes for name, a in contents.items()), default=0)
         self._start = memory[:filled].copy()
 
-    def copy(self) -> tuple[dict[str, np.ndarray], Context]:
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays of one caller."""
+        return self._size
+
+    def room(self) -> Room:
         """New arrays, and a context of them."""
         memory = self._memory()
         memory[: len(self._start)] = self._start
         arrays, words = self._views(memory), self._offsets.copy()
         words[:, 0] += memory.ctypes.data
-        return arrays, Context([arrays[name] for name in self._index], words)
+        return Room(memory, arrays, Context([arrays[name] for name in self._index], words), {})
+
+    def clean(self, room: Room) -> None:
+        """Fill arrays that were used before as new ones are."""
+        filled = len(self._start)
+        room.memory[:filled] = self._start
+        room.memory[filled:] = 0
+
+    def begin_with(self, contents) -> None:
+        """Let these arrays, which are among those that began with contents, begin with others in all rooms from now on."""
+        start = self._start.copy()
+        for name, values in contents.items():
+            shape, dtype, at = self._places[name]
+            np.ndarray(shape, dtype, start, at)[...] = values
+        self._start = start
 
     def _memory(self) -> np.ndarray:
         memory = np.zeros(self._size + _ALIGNED, np.uint8)
@@ -241,6 +264,15 @@ class Slab:
 
     def _views(self, memory) -> dict[str, np.ndarray]:
         return {name: np.ndarray(shape, dtype, memory, at) for name, (shape, dtype, at) in self._places.items()}
+
+
+class Room(NamedTuple):
+    """The arrays of one caller in one piece of memory, and their context; `kept` is what else goes with them."""
+
+    memory: np.ndarray
+    arrays: dict[str, np.ndarray]
+    context: Context
+    kept: dict
 
 
 def _same_type(found: np.dtype, expected: np.dtype) -> bool:
@@ -269,7 +301,4 @@ class Context:
         self.arrays = tuple(arrays if JIT or not checks.ON else (a.view(checks.Guarded) for a in arrays))
         self.calls = None
         self._words = words
-
-    @property
-    def pointer(self):
-        return self._words.ctypes.data if JIT else self
+        self.pointer = words.ctypes.data if JIT else self

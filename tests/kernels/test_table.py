@@ -116,15 +116,22 @@ def test_a_slab_gives_arrays_that_are_alike_and_apart(number):
     blank = {name: (given[name].shape, given[name].dtype) for name in ("M", "count", "blocks")}
     slab = Slab(SET, {name: given[name] for name in ("q", "node")}, blank)
     given["q"][:] = 99.0
-    one, context = slab.copy()
+    _, one, context, _ = room = slab.room()
     run(addresses([fill, walk]), context.pointer, 1)
     assert_array_equal(one["node"]["x"][2], [11, 22, 33])
-    two, _ = slab.copy()
+    two = slab.room().arrays
     assert_array_equal(two["q"], np.arange(4.0))
     assert_array_equal(two["node"]["x"][2], [10, 20, 30])
     assert not two["M"].any()
     assert {a.ctypes.data % 64 for a in (*one.values(), *two.values())} == {0}
     assert all(a.shape == given[name].shape and a.dtype == given[name].dtype for name, a in two.items())
+    one["M"][:] = 5.0
+    slab.begin_with({"q": np.full(4, 7.0)})
+    slab.clean(room)
+    assert_array_equal(one["q"], np.full(4, 7.0))
+    assert_array_equal(one["node"]["x"][2], [10, 20, 30])
+    assert not one["M"].any()
+    assert_array_equal(two["q"], np.arange(4.0))
 
 
 def test_a_slab_refuses_what_is_not_in_the_layout():

@@ -15,7 +15,8 @@ def remark(system: System, work: Workspace) -> str:
         return ""
     s, mass = work["s"].real, work["mass"]
     away = np.abs(work["node"]["r"].real[mass["node"]]).max(axis=1)
-    own = np.array([s[j : j + 3].sum() if j > 0 else 0.0 for j in mass["J"]])
+    J = mass["J"]
+    own = np.where(J > 0, s[J] + s[J + 1] + s[J + 2], 0.0)
     lost = 2.0**-52 * s[mass["m"]] * away**2
     some = own > 0.0
     if not some.any() or (lost[some] <= DIGITS * own[some]).all():
