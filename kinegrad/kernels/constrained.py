@@ -67,16 +67,9 @@ def row_squares(P, dense, n, J, l, w):
 
 
 @kernel
-def row_weights(pat, T, J, m, eps, alike, ease, w, g, D):
-    """True if one round is as good as many; D_l = κ ease_l / Σ_k J_lk²/T_kk, or 1/ε where that does not drown T  (LIN-6).
-
-    Coordinates without inertia count as the heaviest; `alike` has, at the first of some that share theirs, how many they are.
-    `ease` is from `kinegrad.kinematics.constrained.row_ease`; 0 stands for 1, and
-    rows below 0 take no part.
-    w (n) and g (m) are scratch.
-    """
-    square, wide = pat
-    top, widest, one, dense, n = 0.0, 0.0, eps > 0.0, square[DENSE], square[COLUMNS]
+def inverse_inertias(square, T, alike, w):
+    """The largest inertia; w = 1/T_kk of the coordinates: that of the heaviest without inertia, of the mean of those alike."""
+    n, top = square[COLUMNS], 0.0
     for i in range(n):
         t = real(T[place(square, i, i)])
         top = max(top, t)
@@ -88,9 +81,24 @@ def row_weights(pat, T, J, m, eps, alike, ease, w, g, D):
                 t += max(real(T[place(square, k, k)]), 0.0)
             for k in range(i, i + alike[i]):
                 w[k] = alike[i] / t if t > 0.0 else 0.0
-    for i in range(square[COLUMNS]):
+    for i in range(n):
         if top > 0.0 and not real(w[i]) > 0.0:
             w[i] = 1.0 / top
+    return top
+
+
+@kernel
+def row_weights(pat, T, J, m, eps, alike, ease, w, g, D):
+    """True if one round is as good as many; D_l = κ ease_l / Σ_k J_lk²/T_kk, or 1/ε where that does not drown T  (LIN-6).
+
+    Coordinates without inertia count as the heaviest; `alike` has, at the first of some that share theirs, how many they are.
+    `ease` is from `kinegrad.kinematics.constrained.row_ease`; 0 stands for 1, and
+    rows below 0 take no part.
+    w (n) and g (m) are scratch.
+    """
+    square, wide = pat
+    widest, one, dense, n = 0.0, eps > 0.0, square[DENSE], square[COLUMNS]
+    top = inverse_inertias(square, T, alike, w)
     for l in range(m):
         a, s = row_squares(wide, dense, n, J, l, w)
         g[l] = a

@@ -17,6 +17,7 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import AssemblyError, SimulationError
 from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, POSITION, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
+from kinegrad.kinematics import compiled
 from kinegrad.kinematics.constrained import row_ease, solve_constrained
 from kinegrad.kinematics.culprits import culprit, left_table
 from kinegrad.kinematics.decoupled import null_space
@@ -54,9 +55,31 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
     else:
         work["q"][:] = guess
     check_states(system, work["s"])
+    if compiled.serves(system, compliance):
+        far, iterations = _compiled(system, work, t, compliance, given)
+        if far == compiled.DONE:
+            return iterations
+        if far != compiled.NO_POSITION:
+            if far == compiled.NO_VELOCITIES:
+                solve_velocity(system, work, zd0)
+            solve_acceleration(system, work, compliance)
+            return iterations
     iterations = solve_position(system, work, z0)
     start_from_position(system, work, compliance, zd0)
     return iterations
+
+
+def _compiled(system: System, work: Workspace, t: float, compliance: float, given) -> tuple[int, int]:
+    """How far compiled code has come, and the iterations of the position; q is the guess where it has found no position."""
+    guess = work["q"].copy()
+    far, iterations = compiled.found(system, work, t, compliance, given)
+    if far != compiled.NO_POSITION and system.set.mirrored(work):
+        work["q"][:] = guess
+        work["par"][:] = 0.0
+        work["par"][TIME] = t
+        work.arrays["M"][:] = 0.0
+        return compiled.NO_POSITION, 0
+    return far, iterations
 
 
 def start_from_position(system: System, work: Workspace, compliance: float = 0.0, zd0=None) -> None:
@@ -65,6 +88,20 @@ def start_from_position(system: System, work: Workspace, compliance: float = 0.0
     weigh_rows(system, work)
     solve_velocity(system, work, zd0)
     solve_acceleration(system, work, compliance)
+
+
+def start_as_found(system: System, work: Workspace, q, v, a, lam) -> None:
+    """Leaves in the workspace, which is new, a start that `start` has found before."""
+    work["q"][:] = q
+    work["flag"][FREEDOMS] = 1
+    work.call(POSITION)
+    work["par"][EXTENT] = extent(work)
+    weigh_rows(system, work)
+    work["v"][:] = work["vp"][:] = v
+    evaluate(system, work, "at the start")
+    work.call(BIAS)
+    work["a"][:] = work["ap"][:] = a
+    work["lam"][: system.m] = lam
 
 
 def place(system: System, work: Workspace) -> None:
@@ -124,7 +161,9 @@ def _close_loops(system: System, work: Workspace) -> None:
 
 def weigh_rows(system: System, work: Workspace) -> None:
     """Leaves in the workspace how easily the rows move, at the position for which it has M and Phi_q."""
-    if system.m and all(np.isfinite(work.arrays[name]).all() for name in ("M", "J")):
+    if not work.arrays["M"].any():
+        work["ease"][:] = 1.0
+    elif system.m and all(np.isfinite(work.arrays[name]).all() for name in ("M", "J")):
         work["ease"][:] = row_ease(work.matrix("M"), first_rows(work, "J", system.m), system.alike)
 
 

@@ -10,6 +10,7 @@ from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kernels.status import OK, WORDS
+from kinegrad.kinematics import compiled
 from kinegrad.kinematics.constrained import solve_constrained
 from kinegrad.kinematics.freedoms import first_rows, of_rates
 from kinegrad.kinematics.least_squares import refined, refined_transposed
@@ -35,6 +36,13 @@ class StartDerivatives:
     rest: object | None = None
 
     def __post_init__(self):
+        self.compiled = (
+            self.rest is None
+            and compiled.serves(self.system, self.compliance)
+            and compiled.linearised(self.work, self.compliance)
+        )
+        if self.compiled:
+            return
         for name in ("dv", "da", "sv", "sa"):
             self.work[name][:] = 0.0
         self.work["flag"][FREEDOMS] = 1
@@ -53,6 +61,9 @@ class StartDerivatives:
     def direct(self):
         """q', v', a' (n, p) by the directions of the workspace (KIN-4)."""
         w, m = self.work, self.system.m
+        found = compiled.direct(w, self.held) if self.compiled else None
+        if found is not None:
+            return found
         A = w.matrix
         right = -w["Phi_s"]
         right_v = -w["Phid_s"]
@@ -69,6 +80,8 @@ class StartDerivatives:
         """Adds to psi_s what adjoints at the start give (KIN-5, SRT-4): Q, V, A (n, o) of q, v, a, and `rows` (3, r, o) of
         Phi_s, Phid_s, Phidd_s."""
         w, m = self.work, self.system.m
+        if self.compiled and compiled.adjoint(w, self.held, Q, V, A, rows, weights):
+            return
         for o, weight in enumerate(weights):
             Q[:, o] += weight * w["g_q"][o]
             V[:, o] += weight * w["g_v"][o]
