@@ -167,6 +167,7 @@ def simulate(
     tell_of_kinks(motion, stacklevel=5)
     if scheme.iterates and stride == 1 and "max_iterations" not in scheme.unused:
         _watch_iterations(motion, scheme.options["max_iterations"])
+    work.give_back()
     return motion
 
 
@@ -192,11 +193,14 @@ def begun(
     kinds = kinds_of(system, ts)
     row = np.zeros(scheme.row_size, work["q"].dtype)
     g_last = work["g"].copy()
-    scheme.begin(work)
+    scheme.begin(work, getattr(start, "scheme", None))
     scheme.keep(work, row)
     fn = work.functions(*scheme.needs, OBSERVE)
     objectives = Objectives(kinds, begun_with(kinds, g_last), g_last)
-    scheme.load(work, fn, objectives)
+    loaded = system.tables.setdefault("loaded", set())
+    if (scheme.pair, system.solver) not in loaded:
+        scheme.load(work, fn, objectives)
+        loaded.add((scheme.pair, system.solver))
     return Beginning(work, fn, row, objectives, remark)
 
 

@@ -17,7 +17,7 @@ from kinegrad.coordinates.convert import Conversion
 from kinegrad.coordinates.system import System, Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
-from kinegrad.kinematics.start import row_sizes, start, start_from_position
+from kinegrad.kinematics.start import row_sizes, start, start_as_found, start_from_position
 from kinegrad.kinematics.start_derivatives import StartDerivatives
 from kinegrad.model.element import closest
 
@@ -111,6 +111,32 @@ class FromState(Start):
 
     def derivatives(self, system, work, compliance):
         return StartDerivatives(system, work, compliance, held=True)
+
+
+@dataclass(frozen=True, eq=False)
+class AsFound(Start):
+    """The start of a motion as it was found, whichever way: nothing is solved again.
+
+    Attributes
+    ----------
+    before : Start
+        How it was found.
+    state : q, v, a, lam
+    scheme : Scheme
+        That of the motion.
+    """
+
+    before: Start
+    state: tuple[np.ndarray, ...]
+    scheme: object
+
+    name = "found"
+
+    def put(self, system, work, compliance, guess):
+        start_as_found(system, work, *self.state)
+
+    def derivatives(self, system, work, compliance):
+        return self.before.derivatives(system, work, compliance)
 
 
 STARTS: dict[str, type[Start]] = {kind.name: kind for kind in (Assembled, AtEquilibrium)}

@@ -60,6 +60,11 @@ class Ali3p(Formulation):
             self.opts[self.kernels.PENALTY] = self._penalty(LITTLE)
             self.left = LITTLE
 
+    def begin_like(self, work, other):
+        self._forget(work)
+        self.begun, self.left = True, other.left
+        self.opts[self.kernels.PENALTY] = other.opts[self.kernels.PENALTY]
+
     def _forget(self, work) -> None:
         work["a1"][:] = work["a2"][:] = work["ap"]
         work["sizes"][:] = 0.0
@@ -77,8 +82,10 @@ class Ali3p(Formulation):
         )
 
     def singular_states(self, motion):
-        many = motion.iterations > 2.0 * np.median(motion.iterations) + 1.0 if len(motion.iterations) else []
-        return 1 + np.flatnonzero((motion.flags & self.kernels.NEAR_SINGULAR != 0) | many)
+        near, counts = motion.flags & self.kernels.NEAR_SINGULAR != 0, motion.iterations
+        if len(counts) and counts.max() > 2 * counts.min() + 1:
+            near |= counts > 2.0 * np.median(counts) + 1.0
+        return 1 + np.flatnonzero(near)
 
     def keep(self, work, row):
         n, m = self.system.n, self.system.m

@@ -114,9 +114,13 @@ class Scheme:
 
     # --- the state ---
 
-    def begin(self, work: Workspace) -> None:
-        """Make ready for the first step, at the start that the workspace holds."""
-        self.formulation.begin(work)
+    def begin(self, work: Workspace, like: Scheme | None = None) -> None:
+        """Make ready for the first step, at the start that the workspace holds; as another scheme did, whose iterations alone
+        are other ones."""
+        if like is None or not like.complete:
+            self.formulation.begin(work)
+        else:
+            self.formulation.begin_like(work, like.formulation)
         self.integrator.begin(self.formulation.acceleration(work))
 
     def keep(self, work: Workspace, row: np.ndarray) -> None:

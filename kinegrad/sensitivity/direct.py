@@ -85,4 +85,5 @@ def direct(states: AllStates, ds: np.ndarray, progress, course: list | None = No
         if progress:
             progress(piece.last / steps)
     tell_unsettled(sweep.work, steps)
+    sweep.work.give_back()
     return sweep.grad

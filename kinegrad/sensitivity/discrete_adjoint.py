@@ -94,4 +94,6 @@ def adjoint(
             progress(1.0 - piece.first / steps)
     sweep.at_start()
     tell_unsettled(sweep.work, steps)
-    return sweep.work["psi_s"].copy()
+    by_slot = sweep.work["psi_s"].copy()
+    sweep.work.give_back()
+    return by_slot

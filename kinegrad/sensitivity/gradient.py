@@ -20,7 +20,7 @@ from kinegrad.sensitivity.end_time import end_terms
 from kinegrad.sensitivity.method import Method, Wanted
 from kinegrad.sensitivity.methods import method_of
 from kinegrad.sensitivity.result import Gradient
-from kinegrad.sensitivity.states import MODEST, AllStates, RunAgain
+from kinegrad.sensitivity.states import MODEST, AllStates, RunAgain, start_again
 from kinegrad.simulate import simulate, state_size, times_that_follow
 
 #: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
@@ -84,7 +84,7 @@ def gradient(
     found = method.run(states, Wanted(system, labels, progress)).times(states.correction())
     run = states.result()
     if run is not motion:
-        run = replace(run, follows=motion.follows)
+        run.follows = motion.follows
     more = end_terms(run, times, labels)
     if more is not None:
         found = found._replace(matrix=found.matrix + more)
@@ -121,8 +121,9 @@ def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
         return RunAgain(replace(motion, formulation=formulation), limit)
     run = simulate(
         motion.system, formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
-        output_step=motion.step, solver=motion.system.solver, s=motion.s, guess=motion.q[0], start=motion.start,
+        output_step=motion.step, solver=motion.system.solver, s=motion.s, guess=motion.q[0], start=start_again(motion),
     )  # fmt: skip
+    run.start = motion.start
     return AllStates(run, runs=1)
 
 

@@ -21,6 +21,7 @@ from kinegrad.motion import Motion
 from kinegrad.objectives import kinds_of, values_of, weighed
 from kinegrad.sensitivity.passages import Watch
 from kinegrad.simulate import Loop, begun, reason, state_size
+from kinegrad.starts import AsFound, Assembled, FromState, Start
 
 MODEST = 64e6  # bytes for the states of a run that was kept at some times only
 STREAM = 512  # steps of which a sweep forwards has the states at once
@@ -114,7 +115,7 @@ class RunAgain(AllStates):
             warnings.simplefilter("ignore", UnusedOptionWarning)  # it was told when the motion was made
             self.scheme, beside = (scheme_for(system, motion.formulation, motion.integrator) for _ in range(2))
         work, self.fn, row, self.objectives, _ = begun(
-            system, self.scheme, motion.s, motion.q[0], motion.start, run_times(motion)[0]
+            system, self.scheme, motion.s, motion.q[0], start_again(motion), run_times(motion)[0]
         )
         beside.take(self.scheme.found())
         ts, hs = run_times(motion)
@@ -237,6 +238,14 @@ class RunAgain(AllStates):
         traj = np.concatenate([before, segment.traj, behind])
         part = replace(self.motion, t=ts, ts=ts, hs=hs, traj=traj, flags=flags, iterations=iterations, stride=1)
         self.watch.look(part, (piece.last - piece.first) / self.steps)
+
+
+def start_again(motion: Motion) -> Start:
+    """Where a motion starts, for another run of it: what freedoms give was found to rounding, and is taken as it is."""
+    if not isinstance(motion.start, Assembled | FromState) or motion.t[0] != 0.0:
+        return motion.start
+    first = motion.scheme.motion(motion.traj[:1])
+    return AsFound(motion.start, tuple(first[name][0] for name in ("q", "qd", "qdd", "lam")), motion.scheme)
 
 
 def run_times(motion: Motion) -> tuple:
