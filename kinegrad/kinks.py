@@ -36,9 +36,9 @@ def tell_of_kinks(motion: Motion, stacklevel: int) -> None:
             told.add(name)
             word = "objective" if name in model.objectives else "force"
             warnings.warn(
-                f"The {word} {name!r} crosses a kink of its expression (abs, min, max or a linear table) by t = {t:.6g} s: a "
-                "step across it is less accurate, and derivatives there are those of one side; smooth forms, such as "
-                "smooth_max(a, b, w), and cubic tables have no kinks.",
+                f"The {word} {name!r} crosses a kink of its expression (abs, min, max, linear table, rotation at half a turn) "
+                f"by t = {t:.6g} s: a step across it is less accurate, and derivatives are those of one side; smooth forms, "
+                "such as smooth_max(a, b, w), and cubic tables have no kinks.",
                 AccuracyWarning,
                 stacklevel=stacklevel + 1,
             )

@@ -50,6 +50,7 @@ USED = {
     "force": "forces, objectives",
     "objective": "objectives",
     "solved": "objectives",
+    "followed": "objectives",
     "result": "results",
 }
 

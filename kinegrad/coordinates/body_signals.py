@@ -5,11 +5,13 @@ from __future__ import annotations
 from kinegrad.coordinates.forces.gravity import acceleration
 from kinegrad.coordinates.joints.rows import cross, dot
 from kinegrad.coordinates.masses import PAIRS
-from kinegrad.coordinates.turning import along, angular, turning
+from kinegrad.coordinates.turning import along, angular, rotation, turning
 
 
 def of_body(elements, formula, body: str, part: str) -> tuple:
-    """Angular velocity or acceleration."""
+    """Rotation, angular velocity or acceleration."""
+    if part == "rotation":
+        return tuple(rotation(elements, formula, body))
     return tuple(angular(elements, formula, body, {"angular_velocity": 1, "angular_acceleration": 2}[part]))
 
 

@@ -11,6 +11,7 @@ from kinegrad.coordinates.laws import Formula
 from kinegrad.coordinates.opened_joints import reaction
 from kinegrad.errors import ExpressionError
 from kinegrad.kernels.records import COINCIDENCE, DISTANCE
+from kinegrad.model.constraints import PointInPlane, PointOnLine
 from kinegrad.model.names import Reference
 
 
@@ -42,11 +43,16 @@ def _reaction(elements, formula: Formula, name: str) -> dict[str, list]:
         return {"reaction.force": zero, "reaction.moment": zero}
     rows = elements.rows_of.get(name, ())
     laws = {row["row"] for row in elements.tables["row_law"]}
-    if name in elements.shared:
+    if elements.shared.get(name):
         raise NotHere(
             f"uses the reaction of {name!r}, which the bodies share by coordinates, without a row that tells what it exerts; "
             "take joint or reference-point coordinates."
         )
+    if getattr(element, "marker", None):  # the components of a point follow a course: rows along the axes
+        return {
+            "reaction.force": [-elements.multiplier(formula, row) for row in rows],
+            "reaction.moment": [formula.graph.constant(0.0)] * 3,
+        }
     if laws & set(rows):
         raise NotHere(
             f"uses the reaction of {name!r}, which is given by expressions; take joint coordinates, with it in the tree."
@@ -54,7 +60,7 @@ def _reaction(elements, formula: Formula, name: str) -> dict[str, list]:
     if not hasattr(element, "between"):
         raise ExpressionError(f"uses the reaction of {name!r}, which is not between two markers.")
     second = element.between[1].partition(".")[0]
-    at = elements.components(formula, elements.marker(element.between[0]))
+    at = elements.components(formula, elements.marker(element.between[isinstance(element, PointOnLine | PointInPlane)]))
     every, zero = list(elements.markers), formula.graph.constant(0.0)
     force, moment = [zero] * 3, [zero] * 3
     for row in (row for row in elements.tables["row"] if row["row"] in rows):

@@ -39,6 +39,7 @@ class Formula:
         self.slots: dict[int, Scalar] = {}
         self.places: dict[Scalar, Scalar] = {}  # coefficients of tables, and which slots they are
         self._kinked: set[Scalar] = set()  # pieces of tables whose slope jumps
+        self.jumps: list[Scalar] = []  # numbers that change sign where what is computed jumps
         self._rates: dict[Scalar, Scalar] = {}
         self.spline = -1
         self.called: Called | None = None
@@ -83,7 +84,7 @@ class Formula:
 
     def switches(self, *outputs: Scalar) -> list[Scalar]:
         """What tells on which side of their kinks the outputs are: numbers that are 0 at a kink (LAW-13)."""
-        graph, found = self.graph, []
+        graph, found = self.graph, list(self.jumps)
         for i in graph.needed(outputs):
             operands = [graph[k] for k in graph.operands[i]]
             if graph.operations[i] == "abs":

@@ -29,7 +29,9 @@ def quantity(elements, formula: Formula, reference: Reference):
     """The Scalar, or the three, of a quantity of an element; an ExpressionError where no formula gives it."""
     if reference.quantity.use == "result":
         name = f"{reference.element}.{reference.part}".strip(".")
-        raise ExpressionError(f"uses {name!r}, which is known when a motion is; it cannot be differentiated yet.")
+        raise ExpressionError(
+            f"uses {name!r}, an integral over a whole motion; integrate the power of a force, {{integral: FORCE.power}}."
+        )
     model, element, part = elements.model, reference.element, reference.part
     if reference.quantity.use == "solved":
         value = of_constraint(elements, formula, reference)

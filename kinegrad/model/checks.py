@@ -433,11 +433,12 @@ class Allowed:
 
     def permits(self, reference: Reference) -> bool:
         if reference.kind == "signal" and reference.quantity.use != "motion":
-            return reference.quantity.use in ("objective", "solved") and self.rate == OBJECTIVE_RATE
+            return reference.quantity.use in FOR_OBJECTIVES and self.rate == OBJECTIVE_RATE
         return reference.kind in self.kinds and reference.rate <= self.rate
 
 
 OBJECTIVE_RATE = 2
+FOR_OBJECTIVES = ("objective", "solved", "followed")
 MOTION = ("parameter", "measure", "coordinate", "marker", "signal")
 NUMBERS = Allowed("only parameters may be used here.", "parameter")
 IN_TIME = Allowed("only t and parameters may be used here.", "time", "parameter")
@@ -465,8 +466,10 @@ LAWS = {
 def describe(reference: Reference) -> str:
     """What a reference is, in words."""
     if reference.kind == "signal":
-        for_objectives = dict.fromkeys(("objective", "solved"), "which is for objectives")
-        known = for_objectives | {"result": "which is known when a motion is"}
+        for_objectives = dict.fromkeys(FOR_OBJECTIVES, "which is for objectives")
+        known = for_objectives | {
+            "result": "an integral over a whole motion; integrate the power of a force, {integral: FORCE.power}"
+        }
         text = known.get(reference.quantity.use, ("a position", "a velocity", "an acceleration")[reference.rate])
         return text + (" (a vector)" if reference.is_vector else "")
     rate = ("", "a velocity of ", "an acceleration of ")[reference.rate]

@@ -26,7 +26,8 @@ class Quantity:
         0 where it follows from positions, 1 where it also takes velocities, 2 accelerations.
     use : str
         Where expressions may use it: "motion" wherever its level is taken, "objective" in objectives alone, "solved" there too,
-        where states are solved again for it, "result" nowhere: it is known when a motion is.
+        where states are solved again for it, "followed" there too, though along a motion it is followed from state to state,
+        "result" nowhere: it is known when a motion is.
     """
 
     part: str
@@ -34,4 +35,4 @@ class Quantity:
     meaning: str
     vector: bool = False
     level: int = 1
-    use: Literal["motion", "objective", "solved", "result"] = "objective"
+    use: Literal["motion", "objective", "solved", "followed", "result"] = "objective"

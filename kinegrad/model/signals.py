@@ -30,7 +30,7 @@ RATE_WORDS = ("", "Velocity of ", "Acceleration of ")
 
 OF_BODY = (
     Quantity(
-        "rotation", "rad", "Rotation vector from the ground to the body, global, with its turns.", True, 0, "result"
+        "rotation", "rad", "Rotation vector from the ground to the body, global, with its turns.", True, 0, "followed"
     ),
     Quantity("angular_velocity", "rad/s", "Angular velocity of the body, global.", True, 1, "motion"),
     Quantity("angular_acceleration", "rad/s2", "Angular acceleration of the body, global.", True, 2, "motion"),
@@ -66,7 +66,7 @@ class Signal:
         A sentence.
     use : str
         Where expressions may use it: "measure" (from positions), "force" (from velocities too), "objective", "solved" (there
-        too, a force of constraints), or "result", which is known of a motion alone.
+        too, a force of constraints), "followed" (there too; a motion also has its turns), or "result", known of a motion alone.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Signal:
     @property
     def is_formula(self) -> bool:
         """Whether it is a function of positions, velocities and accelerations; what is not follows from a whole motion."""
-        return self.use not in ("solved", "result") or self.group == "objective"
+        return self.use not in ("solved", "followed", "result") or self.group == "objective"
 
     @property
     def label(self) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from kinegrad.coordinates.joints.rows import dot
-from kinegrad.expressions import graph as algebra
+from kinegrad.coordinates.turning import rotation_vector
 
-TINY = 1e-60  # beside the square of a sine: away from 0/0 without rotation
 SLOTS = {
     "k": "stiffness",
     "c": "damping",
@@ -31,11 +30,7 @@ def _deflection(elements, formula, force) -> tuple[list, list]:
     x, y, *axes = (elements.components(formula, marker) for marker in (a, b, *e, *g))
     e, g = axes[:3], axes[3:]
     d = [q - p for p, q in zip(x, y, strict=True)]
-    twice = [dot(e[k - 1], g[k - 2]) - dot(e[k - 2], g[k - 1]) for k in range(3)]
-    trace = dot(e[0], g[0]) + dot(e[1], g[1]) + dot(e[2], g[2])
-    size = algebra.sqrt(dot(twice, twice) + TINY)
-    ratio = algebra.atan2(size, trace - 1.0) / size
-    return [dot(e[k], d) for k in range(3)], [ratio * z for z in twice]
+    return [dot(e[k], d) for k in range(3)], rotation_vector(e, g)[0]
 
 
 def _vector(elements, formula, name: str, force, key: str) -> list:
