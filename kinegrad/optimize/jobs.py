@@ -144,7 +144,7 @@ class Dask(Backend):
         text, cluster = json.dumps(study.to_dict()), None
         if self.scheduler in (None, "local"):
             cluster = distributed.LocalCluster(
-                n_workers=self.workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=40
+                n_workers=self.workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0", silence_logs=40
             )
         else:
             _greet(self.scheduler)
