@@ -25,9 +25,8 @@ def serves(system: System, compliance: float) -> bool:
 def _is_plain(system: System) -> bool:
     if "plain_start" not in system.tables:
         rates = all(freedom.velocity >= 0 for freedom in system.freedoms)
-        calls = system.tables["packed"].calls
         system.tables["plain_start"] = bool(
-            0 < system.n <= MOST and rates and not system.levels.any() and not calls and not system.solves_again
+            0 < system.n <= MOST and rates and not system.levels.any() and not system.solves_again
         )
     return system.tables["plain_start"]
 
@@ -91,7 +90,9 @@ def found(system: System, work: Workspace, t: float, compliance: float, given) -
         room.given.velocity[:] = s[room.slots[:, 1]]
     else:
         room.given.position[:], room.given.velocity[:] = given
-    return call()
+    found = call()
+    work.check_calls()
+    return found
 
 
 def linearised(work: Workspace, compliance: float) -> bool:
@@ -105,7 +106,9 @@ def linearised(work: Workspace, compliance: float) -> bool:
 
     call = _prepared(work, "linearise", (EVALUATE, LINEARISE), make)
     room.opts[:] = 0.0, compliance
-    return _is_usual(call())
+    usual = _is_usual(call())
+    work.check_calls()
+    return usual
 
 
 def direct(work: Workspace, held: bool) -> tuple[np.ndarray, ...] | None:
@@ -140,7 +143,9 @@ def adjoint(work: Workspace, held: bool, Q, V, A, rows, weights) -> bool:
     call = _prepared(work, f"adjoint {held}", (PULLBACK,), make)
     for array, values in zip((*states, of_rows, sizes), (Q, V, A, rows, weights), strict=True):
         array[...] = values
-    return _is_usual(call())
+    usual = _is_usual(call())
+    work.check_calls()
+    return usual
 
 
 def _is_usual(found) -> bool:
