@@ -15,8 +15,10 @@ from typing import Literal
 import numpy as np
 
 from kinegrad.coordinates import sets
+from kinegrad.coordinates.arrays import element_arrays, records
 from kinegrad.coordinates.coordinate_set import METRE, Coordinate, CoordinateSet
-from kinegrad.coordinates.elements import Elements, element_arrays, lowered, records
+from kinegrad.coordinates.elements import Elements
+from kinegrad.coordinates.lowered import lowered
 from kinegrad.coordinates.system import System
 from kinegrad.errors import ModelError, Problem
 from kinegrad.kernels import products as functions

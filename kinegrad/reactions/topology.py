@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegrad.coordinates.elements import records
+from kinegrad.coordinates.arrays import records
 from kinegrad.coordinates.joint.spanning_tree import GROUND, spanning_tree
 from kinegrad.coordinates.joints import FREE, KINDS
 from kinegrad.coordinates.system import System

@@ -8,8 +8,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from kinegrad.coordinates.arrays import element_arrays, records
 from kinegrad.coordinates.coordinate_set import CoordinateSet
-from kinegrad.coordinates.elements import element_arrays, records
 from kinegrad.coordinates.joint.initial_guess import initial_guess
 from kinegrad.coordinates.joint.spanning_tree import SpanningTree, spanning_tree
 from kinegrad.coordinates.moved_slots import MovedSlots

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kinegrad.coordinates.coordinate_set import METRE, Coordinate
-from kinegrad.coordinates.elements import Elements, lowered
+from kinegrad.coordinates.elements import Elements
 from kinegrad.coordinates.joint.joint_set import JointSet
 from kinegrad.coordinates.joint.spanning_tree import GROUND, SpanningTree, TreeEdge
 from kinegrad.coordinates.joints import KINDS
 from kinegrad.coordinates.joints.base import Motion
 from kinegrad.coordinates.joints.rows import frame_axis
+from kinegrad.coordinates.lowered import lowered
 from kinegrad.coordinates.masses import inertia
 from kinegrad.coordinates.opened_joints import OPENED
 from kinegrad.coordinates.system import System

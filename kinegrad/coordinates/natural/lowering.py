@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate
-from kinegrad.coordinates.elements import Elements, lowered
+from kinegrad.coordinates.elements import Elements
+from kinegrad.coordinates.lowered import lowered
 from kinegrad.coordinates.masses import PAIRS, whole_body
 from kinegrad.coordinates.natural.basis import Basis, Column, Entity
 from kinegrad.coordinates.natural.groups import Place, groups, minus, product, transposed

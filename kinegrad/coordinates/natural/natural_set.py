@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from kinegrad.coordinates.arrays import element_arrays, marker_arrays, records
 from kinegrad.coordinates.coordinate_set import CoordinateSet
-from kinegrad.coordinates.elements import element_arrays, marker_arrays, records
 from kinegrad.coordinates.joint.poses import poses_of
 from kinegrad.coordinates.moved_slots import MovedSlots, any_of
 from kinegrad.coordinates.natural.conditions import mirrored, spoilt

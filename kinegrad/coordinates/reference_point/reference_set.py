@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinegrad.coordinates.arrays import element_arrays, marker_arrays, records
 from kinegrad.coordinates.coordinate_set import METRE, ONE, Coordinate, CoordinateSet
-from kinegrad.coordinates.elements import Elements, element_arrays, lowered, marker_arrays, records
+from kinegrad.coordinates.elements import Elements
 from kinegrad.coordinates.joint.poses import poses_of
 from kinegrad.coordinates.joints.poses import euler_parameters
+from kinegrad.coordinates.lowered import lowered
 from kinegrad.coordinates.masses import whole_body
 from kinegrad.coordinates.moved_slots import MovedSlots, any_of
 from kinegrad.coordinates.system import System
