@@ -118,7 +118,16 @@ class MatrixR(Formulation):
             self._measure(work)
 
     def memory(self, work):
-        parts = self.parts.ready, self.parts.weights, self.parts.G, self.parts.P, self.arrays.R
+        parts = (
+            self.parts.ready,
+            self.parts.weights,
+            self.parts.G,
+            self.parts.N,
+            self.parts.d,
+            self.parts.at,
+            self.parts.count,
+            self.arrays.R,
+        )
         return [self.z, self.zd, self.zdd, self.carried, self.off, *parts]
 
     def go_back(self, work, row):

@@ -53,9 +53,9 @@ def best(J, count, scale):
 
 
 @entry
-def _assessed(S, J, m, R, b, scale):
+def _assessed(S, J, m, R, scale):
     factorise(S, J)
-    basis(S, m, R, b, 1)
+    basis(S, m, R, 1)
     return quality(S, m, J, R, scale)
 
 
@@ -63,7 +63,7 @@ def assessed(J, chosen, scale):
     """Quality and R of a selection for a constraint matrix."""
     m, n = J.shape
     S, R = partition(chosen, m, np.zeros((n, n))), np.zeros((len(chosen), n))
-    return _assessed(S, J, m, R, np.zeros(m + len(chosen)), scale), R
+    return _assessed(S, J, m, R, scale), R
 
 
 def selected(J, chosen, scale):

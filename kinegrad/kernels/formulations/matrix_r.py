@@ -19,11 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from kinegrad.kernels.formulations.independent import (
+    UNKNOWN,
     basis,
     choose,
     factorise,
     quality,
     solve1,
+    solve_normal,
+    weigh,
 )
 from kinegrad.kernels.formulations.newton import TIGHT, converged
 from kinegrad.kernels.jit import entry, inlined, real
@@ -82,7 +85,7 @@ def positions(fn, ctx, m, S, z, tol, tight, size, w):
     The first correction takes the factors of the position before, if there are any.
     """
     q, Phi, J = q_(ctx), Phi_(ctx), J_(ctx)
-    order, nu, P = S.order, S.nu, S.P
+    order, nu = S.order, S.nu
     for j in range(nu, q.shape[0]):
         q[order[j]] = z[j - nu]
     fresh = S.ready[0] == 0
@@ -99,8 +102,8 @@ def positions(fn, ctx, m, S, z, tol, tight, size, w):
             s = -Phi[l]
             if l >= m:
                 s += z[l - m]
-            for i in range(nu):
-                w[i] += P[l, i] * s
+            weigh(S, l, s, w)
+        solve_normal(S, w)
         e = 0.0
         for i in range(nu):
             e = max(e, abs(w[i]))
@@ -128,7 +131,7 @@ def stage(fn, ctx, m, S, T, z, zd, tol, zdd):
     if status != OK:
         return status
     rounds = 2 if tight else 1
-    basis(S, m, R, res, rounds)
+    basis(S, m, R, rounds)
     moving = False
     for l in range(m + nd):
         res[l] = -Phi_t[l] if l < S.rows else 0.0
@@ -194,21 +197,22 @@ def stage(fn, ctx, m, S, T, z, zd, tol, zdd):
 @inlined
 def multipliers(S, m, y, w, lam, rounds):
     """lam, of least norm by weights, with Phi_qᵀ lam = -y, y = M a + f, from the equations of the unknowns (MR-8)."""
-    order, nu, G, P = S.order, S.nu, S.G, S.P
+    order, nu, G = S.order, S.nu, S.G
     for l in range(lam.shape[0]):
         lam[l] = 0.0
     for k in range(max(rounds, S.ready[0])):
         for i in range(nu):
-            s = -y[order[i]]
-            if k > 0:
-                for l in range(S.rows):
-                    s -= G[l, i] * lam[l]
-            w[i] = s
+            w[i] = -y[order[i]]
+        if k > 0:
+            for l in range(S.rows):
+                for a in range(S.count[l, UNKNOWN]):
+                    w[S.at[l, a]] -= G[l, S.at[l, a]] * lam[l]
+        solve_normal(S, w)
         for l in range(S.rows):
-            s = lam[l]
-            for i in range(nu):
-                s += P[l, i] * w[i]
-            lam[l] = s
+            s = 0.0 * lam[l]
+            for a in range(S.count[l, UNKNOWN]):
+                s += G[l, S.at[l, a]] * w[S.at[l, a]]
+            lam[l] += S.weights[0, l] * s
     for l in range(m, lam.shape[0]):
         lam[l] = 0.0
 
@@ -243,5 +247,5 @@ def prepare(ctx, m, S, T, scale):
     """Status and quality of the coordinates of S at the position of the context, with the factors and R there."""
     status = factorise(S, J_(ctx))
     if status == OK:
-        basis(S, m, T.R, T.res, 2)
+        basis(S, m, T.R, 2)
     return status, quality(S, m, J_(ctx), T.R, scale)

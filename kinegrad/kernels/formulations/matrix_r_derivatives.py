@@ -110,7 +110,7 @@ def implicit(ctx, m, S, L, b, gh):
     status = factorise(S, J_(ctx))
     if status != OK:
         return status
-    basis(S, m, R, res, 2)
+    basis(S, m, R, 2)
     for l in range(S.rows, m + nd):  # of z: W and Y are derivatives in which they are held
         res[l] = 0.0
     for k in range(nd):

@@ -80,7 +80,7 @@ def test_basis(case):
     S, J, K = case
     R = np.zeros((2, N), complex)
     assert factorise(S, J) == OK
-    basis(S, M + 1, R, np.zeros(len(K), complex), 3)
+    basis(S, M + 1, R, 3)
     close(R.T, solved(K, np.vstack([np.zeros((M + 1, 2)), np.eye(2)]) + 0j))
 
 
@@ -89,7 +89,7 @@ def test_quality(case, rng):
     S, J, K = case
     scale, R = rng.uniform(0.5, 2.0, N), np.zeros((2, N), complex)
     factorise(S, J)
-    basis(S, M + 1, R, np.zeros(len(K), complex), 3)
+    basis(S, M + 1, R, 3)
     gradients = K[M + 1 :].real / scale
     motions = R.real * scale
     cosines = [(g @ r) / np.linalg.norm(g) / np.linalg.norm(r) for g, r in zip(gradients, motions, strict=True)]
