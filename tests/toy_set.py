@@ -31,9 +31,10 @@ from kinegrad.kernels.elements.stages import (
     LINEAR_FORCES,
     run_stage,
 )
+from kinegrad.kernels.four_adjoints import collect_one, one_of_four
 from kinegrad.kernels.jit import cfunction, kernel, record
 from kinegrad.kernels.pattern import place
-from kinegrad.kernels.products import AT_POSITION, OBJECTIVE
+from kinegrad.kernels.products import AT_POSITION, BLOCK, OBJECTIVE
 from kinegrad.kernels.records import COLUMN, MARKER
 from kinegrad.kernels.set_functions import (
     bias_of_rows,
@@ -49,6 +50,7 @@ from kinegrad.kernels.set_functions import (
 )
 from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import add, dot, inc_at, mul, put, sub, vec, vec_at
+from kinegrad.kernels.vec4 import gain4, inc4_at, set4, vec4, vec4_at
 from kinegrad.model import simulation
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.poses import placed
@@ -131,13 +133,15 @@ MASS = [("k", "i8"), ("m", "i8"), ("com", "i8")]
 
 LAYOUT = ELEMENTS.extend([("mass", record(MASS), 1)])
 mass_, zero_, mk_, col_, sc_, count_ = LAYOUT.viewers(*"mass zero mk col sc count".split())
-flag_, s_, ds_, psi_s_ = LAYOUT.viewers(*"flag s ds psi_s".split())
-q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
+flag_, s_, ds_, dual_, psi4_ = LAYOUT.viewers(*"flag s ds dual psi4".split())
+q_, v_, a_, vp_, ap_, dv_, da_, f_, mu4_, eta_v4_, eta_a4_ = LAYOUT.viewers(
+    *"q v a vp ap dv da f mu4 eta_v4 eta_a4".split()
+)
 M_, square_ = LAYOUT.viewers(*"M square".split())
 R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_s Nv_s Na_s".split())
 
 
-MARKERS_AND_ROWS = 0  # the number that AT_POSITIONS has in the joint set
+MARKERS_AND_ROWS, FOUR_ADJOINTS = 0, 1  # the first is the number that AT_POSITIONS has in the joint set
 PARTS = Parts()
 
 
@@ -159,17 +163,13 @@ def rates(mk, v, a):
 
 @kernel
 def clear_covectors(mk):
-    """f, fv, fa and the duals of the markers = 0."""
+    """f, fv, fa of the markers = 0."""
     zero = (0.0, 0.0, 0.0)
     for i in range(mk.shape[0]):
         m = mk[i]
         put(m["f"], zero)
         put(m["fv"], zero)
         put(m["fa"], zero)
-        put(m["X"], zero)
-        put(m["X1"], zero)
-        put(m["Y1"], zero)
-        put(m["Y2"], zero)
 
 
 @kernel
@@ -268,24 +268,40 @@ def linearise(ctx):
 @cfunction(what="the toy set")
 def pullback(ctx):
     """Adds to psi_s of one objective, after linearise at the same point."""
-    mk, mass, s, mu, eta_v, eta_a = mk_(ctx), mass_(ctx), s_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx)
-    psi_s, gravity = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]], count_(ctx)[GRAVITY]
-    clear_covectors(mk)
+    one_of_four(ctx)
+    run_part(ctx, FOUR_ADJOINTS)
+    collect_one(ctx, flag_(ctx)[OBJECTIVE])
+
+
+@PARTS.part(FOUR_ADJOINTS)
+@cfunction(what="the toy set")
+def pullback4(ctx):
+    """Adds to psi4 of the objectives of a block, after linearise at the same point."""
+    mk, dual, mass, s, mu, eta_v, eta_a = (
+        mk_(ctx),
+        dual_(ctx),
+        mass_(ctx),
+        s_(ctx),
+        mu4_(ctx),
+        eta_v4_(ctx),
+        eta_a4_(ctx),
+    )
+    psi, gravity = psi4_(ctx)[flag_(ctx)[BLOCK]], count_(ctx)[GRAVITY]
     for i in range(mk.shape[0]):
-        m = mk[i]
+        m, D = mk[i], dual[i]
         if moves(m):
-            put(m["dm"], vec_at(mu, m["node"]))
-            put(m["dv"], vec_at(eta_v, m["node"]))
-            put(m["da"], vec_at(eta_a, m["node"]))
+            set4(D["dm"], vec4_at(mu, m["node"]))
+            set4(D["dv"], vec4_at(eta_v, m["node"]))
+            set4(D["da"], vec4_at(eta_a, m["node"]))
     pull(ctx)
     for i in range(mk.shape[0]):
-        inc_at(psi_s, mk[i]["loc"], vec(mk[i]["X"]))
+        inc4_at(psi, mk[i]["loc"], vec4(dual[i]["X"]))
     for i in range(mass.shape[0]):
         k, m, g = mass[i]["k"], mass[i]["m"], vec_at(s, gravity)
-        t = dot(vec_at(mu, k), sub(vec_at(a_(ctx), k), g))
-        t += dot(vec_at(eta_v, k), vec_at(dv_(ctx), k)) + dot(vec_at(eta_a, k), vec_at(da_(ctx), k))
-        psi_s[m] += t
-        inc_at(psi_s, gravity, mul(-s[m], vec_at(mu, k)))
+        t = dot(vec4_at(mu, k), sub(vec_at(a_(ctx), k), g))
+        t = t + dot(vec4_at(eta_v, k), vec_at(dv_(ctx), k)) + dot(vec4_at(eta_a, k), vec_at(da_(ctx), k))
+        gain4(psi, m, t)
+        inc4_at(psi, gravity, mul(-s[m], vec4_at(mu, k)))
 
 
 @cfunction(what="the toy set")
@@ -301,7 +317,7 @@ def energy(ctx):
     energies(ctx, kinetic, potential)
 
 
-FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)
+FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position, pullback4)
 STAGES = {
     functions.POSITION: (stages.ROWS,),
     functions.EVALUATE: (stages.ROWS, stages.FORCES, stages.STIFFNESS),
@@ -309,6 +325,7 @@ STAGES = {
     functions.OBSERVE: (stages.OBJECTIVES,),
     functions.LINEARISE: (stages.LINEAR_FORCES, stages.LINEAR_ROWS, stages.LINEAR_OBJECTIVES),
     functions.PULLBACK: (stages.PULL,),
+    functions.PULLBACK4: (stages.PULL,),
     functions.ENERGY: (stages.ENERGY,),
 }
 
@@ -352,6 +369,8 @@ class GantrySet(CoordinateSet):
         link_stages(arrays, STAGES[which])
         if which in (functions.POSITION, functions.EVALUATE):
             PARTS.link(arrays["links"], (MARKERS_AND_ROWS,))
+        if which == functions.PULLBACK:
+            PARTS.link(arrays["links"], (FOUR_ADJOINTS,))
 
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
         n, tables = system.n, system.tables

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.errors import KinegradError
-from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBSERVE, PULLBACK, TIME
+from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBSERVE, PULLBACK, PULLBACK4, TIME
 
 #: what takes the place of functions of a set, and the functions of the set that it runs on the workspace beside
 RUNS = {
     OBSERVE: (EVALUATE, BIAS, OBSERVE),
     LINEARISE: (EVALUATE, BIAS, LINEARISE),
     PULLBACK: (PULLBACK,),
+    PULLBACK4: (PULLBACK, PULLBACK4),
 }
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
 UNIQUE = 1e-7  # of an objective: what multipliers that add up to nothing may change of one that is unique
@@ -25,6 +26,7 @@ def replaced(which: int):
         OBSERVE: constraint_forces.observe,
         LINEARISE: constraint_forces.linearise,
         PULLBACK: constraint_forces.pullback,
+        PULLBACK4: constraint_forces.pullback4,
     }[which]
 
 

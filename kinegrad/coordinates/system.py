@@ -471,7 +471,9 @@ class Workspace:
 
     def _known(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> Pattern:
         """Tables and scratch of the set, made once for each pattern of directions and wanted slots."""
+        from kinegrad.kernels.jit import record
         from kinegrad.kernels.lapack import LARGE, fetch
+        from kinegrad.kernels.records import DUAL
         from kinegrad.kernels.table import Slab
 
         known = self.system.tables["known"]
@@ -499,6 +501,7 @@ class Workspace:
             alike = np.zeros(self.system.n, np.int64)
             alike[self.system.alike[:, 0]] = self.system.alike.shape[1]
             tables |= {"level": self.system.levels, "alike": alike}
+            blank["dual"] = (len(tables["mk"]),), record(DUAL, number)
             known[key] = Pattern(Slab(self.system.set.layout, tables, blank))
         return known[key]
 
@@ -524,6 +527,7 @@ class Workspace:
         size = {"n": n, "r": m + len(self.system.freedoms), "p": directions, "o": o, "m": m, "2n": 2 * n, "4": 4}
         shapes = {
             "par": (N_PAR,), "s": (slots,), "ds": (directions, slots), "g": (o,), "psi_s": (max(o, 1), slots), "energy": (3,),
+            "psi4": ((max(o, 1) + 3) // 4, slots, 4), "weight4": (4,),
         }  # fmt: skip
         for kinds in (VECTORS, VECTORS_OF_SCRATCH):
             shapes |= {name: (size[k],) for k, names in kinds.items() for name in names}

@@ -1,6 +1,8 @@
 """What a set empties before elements add to it."""
 
 from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.lanes import spread4
+from kinegrad.kernels.linalg import put4
 from kinegrad.kernels.products import PRODUCTS
 
 C_, J_, Phidd_v_, R_q_, Nv_q_, Na_q_, Phi_q_, Phid_q_, Phidd_q_, Phids_q_ = PRODUCTS.viewers(
@@ -39,16 +41,29 @@ def clear_covectors(mk):
 
 
 @kernel
-def clear_duals(mk):
+def clear_duals(mk, dual):
     """X, X1, Y1, Y2 of the markers, and their covectors = 0."""
     clear_covectors(mk)
-    for i in range(mk.shape[0]):
-        m = mk[i]
+    zero = spread4(0.0)
+    for i in range(dual.shape[0]):
+        A = dual[i]
         for j in range(3):
-            m["X"][j] = 0.0
-            m["X1"][j] = 0.0
-            m["Y1"][j] = 0.0
-            m["Y2"][j] = 0.0
+            put4(A["X"], j, zero)
+            put4(A["X1"], j, zero)
+            put4(A["Y1"], j, zero)
+            put4(A["Y2"], j, zero)
+
+
+@kernel
+def clear_motions(dual):
+    """dm, dv, da of the markers = 0: columns that take no part must not move."""
+    zero = spread4(0.0)
+    for i in range(dual.shape[0]):
+        A = dual[i]
+        for j in range(3):
+            put4(A["dm"], j, zero)
+            put4(A["dv"], j, zero)
+            put4(A["da"], j, zero)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The arrays that formulations and coordinate sets share, and the seven functions a set offers.
+"""The arrays that formulations and coordinate sets share, and the eight functions a set offers.
 
 Sizes: n coordinates, m constraint rows, d freedom rows after them (r = m + d), p directions, o objectives.  A derivative by
 z = (q, ρ) is two arrays: `X_q`, of a pattern (`kinegrad.kernels.pattern`), and `X_s`, with a column for each direction.
@@ -13,6 +13,8 @@ Signs: R = M a + f + Phi_qᵀ lam with f = -Q.
                 Phi_z, Phid_z, Phidd_z, Phidd_v, Phids_z, g, g_z, g_v, g_a
     PULLBACK    mu, eta_v, eta_a; yp, yv, ya, ys after LINEARISE  ->  psi_s += mu·R_s + eta_v·Nv_s + eta_a·Na_s + yp·Phi_s
                 + yv·Phid_s + ya·Phidd_s + ys·Phids_s + weight g_s, in the row of one objective
+    PULLBACK4   the same with mu4, ..., weight4 for four objectives at once, those of a block, an objective a column; columns
+                of objectives that do not take part are 0  ->  psi4 of the block, or psi_s; `collect` adds psi4 to psi_s
     ENERGY      after EVALUATE at (q, v)  ->  energy: kinetic, potential, and power of what has no potential
 
 R is taken at (q, v, a), the constraints, objectives and projections at (q, vp, ap).
@@ -25,14 +27,15 @@ Phi (it is 0), and Phid = A(q, t) v - b: J = A, Phi_t = -b, Phidd_v = Phid_q + d
 
 from kinegrad.kernels.table import Layout, full_viewer
 
-EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION = range(7)
-N_FUNCTIONS = 7
+EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION, PULLBACK4 = range(8)
+N_FUNCTIONS = 8
 
 # par: numbers a formulation hands over, the last one the largest coordinate of a marker at the start; flag: integers, among
-# them the status a function leaves, and how many solutions of derivatives are not exact.
+# them the status a function leaves, how many solutions of derivatives are not exact, and for PULLBACK4 the block and which of
+# its columns take part.
 TIME, WK, WC, WEIGHT, EXTENT = range(5)
-FREEDOMS, OBJECTIVE, STATUS, AT_POSITION, UNSETTLED = range(5)
-N_PAR, N_FLAG = 5, 5
+FREEDOMS, OBJECTIVE, STATUS, AT_POSITION, UNSETTLED, BLOCK, FIRST_COLUMN, END_COLUMN = range(8)
+N_PAR, N_FLAG = 5, 8
 
 VECTORS = {
     "n": ("q", "v", "a", "vp", "ap", "dv", "da", "f", "mu", "eta_v", "eta_a"),
@@ -48,6 +51,8 @@ MATRICES = {
     ("r", "p"): ("Phi_s", "Phid_s", "Phidd_s", "Phids_s"),
     ("o", "p"): ("g_s",),
     ("o", "n"): ("g_q", "g_v", "g_a"),
+    ("n", "4"): ("mu4", "eta_v4", "eta_a4"),
+    ("r", "4"): ("yp4", "yv4", "ya4", "ys4"),
 }
 
 # Scratch of formulations: what it holds does not outlast a call of theirs, but for ease, sizes and scales (LIN-6,
@@ -90,6 +95,8 @@ PRODUCTS = Layout(
         ("ds", "f8", 2),
         ("g", "f8", 1),
         ("psi_s", "f8", 2),
+        ("psi4", "f8", 3),
+        ("weight4", "f8", 1),
     ]
     + [("energy", "f8", 1)]
     + [(pattern, "i8", 1) for pattern in PATTERNS]

@@ -9,15 +9,16 @@ Slots 0, 1, 2 always hold zero, so that an absent offset or constant is slot 0.
 
 # Marker: body node, slots of the local components and of the body's reference point, columns of coordinates c0:c1 and of
 # directions c1:c2; want: whether a pullback is asked for its own slots.  xds is the velocity at unprojected velocities.
-# f, fv, fa are covectors (forces; lam, sv, sa products); X, X1, Y1, Y2 are duals of x, xds, xd, xdd; dm, dv, da are x_q
-# times mu, eta_v, eta_a.
+# f, fv, fa are covectors (forces; lam, sv, sa products).
 MARKER = [
     ("node", "i8"), ("loc", "i8"), ("ref", "i8"), ("point", "i8"), ("c0", "i8"), ("c1", "i8"), ("c2", "i8"), ("want", "i8"),
     ("x", "num", 3), ("xd", "num", 3), ("xdd", "num", 3), ("xds", "num", 3),
     ("f", "num", 3), ("fv", "num", 3), ("fa", "num", 3),
-    ("X", "num", 3), ("X1", "num", 3), ("Y1", "num", 3), ("Y2", "num", 3),
-    ("dm", "num", 3), ("dv", "num", 3), ("da", "num", 3),
 ]  # fmt: skip
+
+# What four adjoints make of a marker, a column each: X, X1, Y1, Y2 are duals of x, xds, xd, xdd; dm, dv, da are x_q times mu,
+# eta_v, eta_a.
+DUAL = [(name, "num", (3, 4)) for name in ("X", "X1", "Y1", "Y2", "dm", "dv", "da")]
 
 # Column k of a marker: x_q, xd_q, xdd_q.
 COLUMN = [("k", "i8"), ("xq", "num", 3), ("xdq", "num", 3), ("xddq", "num", 3)]
@@ -27,7 +28,7 @@ COLUMN = [("k", "i8"), ("xq", "num", 3), ("xdq", "num", 3), ("xddq", "num", 3)]
 SCALAR = [
     ("marker", "i8"), ("comp", "i8"), ("k", "i8"), ("lam", "i8"),
     ("u", "num"), ("ud", "num"), ("udd", "num"), ("uds", "num"),
-    ("dm", "num"), ("dv", "num"), ("da", "num"),
+    ("dm", "num", (1, 4)), ("dv", "num", (1, 4)), ("da", "num", (1, 4)),
 ]  # fmt: skip
 
 # Spring between two points; slots stiffness, damping, natural length.
@@ -65,6 +66,7 @@ OWN = [("k", "i8"), ("slot", "i8")]
 # The tables by the names of their arrays.
 RECORDS = {
     "mk": MARKER,
+    "dual": DUAL,
     "col": COLUMN,
     "sc": SCALAR,
     "spring": SPRING,

@@ -19,7 +19,7 @@ from kinegrad.kernels.vec3 import put, vec
 mk_, sc_, par_, flag_, energy_, zero_, links_, level_, wide_ = ELEMENTS.viewers(
     *"mk sc par flag energy zero links level wide".split()
 )
-q_, v_, a_, vp_, ap_, mu_, eta_v_, eta_a_ = ELEMENTS.viewers(*"q v a vp ap mu eta_v eta_a".split())
+q_, v_, a_, vp_, ap_, dual_, mu4_, eta_v4_, eta_a4_ = ELEMENTS.viewers(*"q v a vp ap dual mu4 eta_v4 eta_a4".split())
 lam_, Phi_t_, K_, J_, Phi_q_, Phid_q_, Phidd_v_ = ELEMENTS.viewers(*"lam Phi_t K J Phi_q Phid_q Phidd_v".split())
 
 
@@ -116,9 +116,9 @@ def linear_rows_and_objectives(ctx):
 @kernel
 def pull(ctx):
     """Duals and covectors of the markers, which move by mu, eta_v, eta_a, and own slots of elements in psi_s."""
-    mk = mk_(ctx)
-    scalar_motions(sc_(ctx), mk, mu_(ctx), eta_v_(ctx), eta_a_(ctx))
-    clear_duals(mk)
+    dual = dual_(ctx)
+    scalar_motions(sc_(ctx), dual, mu4_(ctx), eta_v4_(ctx), eta_a4_(ctx))
+    clear_duals(mk_(ctx), dual)
     run_stage(ctx, stages.PULL)
 
 

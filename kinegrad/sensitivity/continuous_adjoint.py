@@ -12,7 +12,7 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.acceleration_level import RANK, SOFT
 from kinegrad.kernels.formulations.arguments import Variation
 from kinegrad.kernels.formulations.objectives import SUM, Kinds
-from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, PULLBACK
+from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, PULLBACK4
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
@@ -84,7 +84,7 @@ class Sweep:
         self.work = work = system.workspace(s=motion.s, wanted=wanted)
         self.grid = np.asarray(motion.ts, float) if step is None else own_grid(float(motion.ts[-1]), step)
         self.top = len(self.grid) - 1  # the node at which the sweep is
-        self.fn = work.functions(EVALUATE, BIAS, LINEARISE, PULLBACK)
+        self.fn = work.functions(EVALUATE, BIAS, LINEARISE, PULLBACK4)
         size = (self.columns + 3) // 4, system.n, 4
         self.state = Variation(*(np.zeros(size) for _ in range(4)))
         rows = np.zeros((size[0], system.m, 4))

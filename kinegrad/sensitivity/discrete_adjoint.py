@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegrad.kernels.formulations.objectives import Kinds
-from kinegrad.kernels.products import LINEARISE, PULLBACK
+from kinegrad.kernels.products import LINEARISE, PULLBACK4
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
@@ -61,7 +61,7 @@ class Sweep:
         self.motion, self.kinds = motion, kinds
         self.work = motion.system.workspace(s=motion.s, wanted=wanted)
         self.state = motion.scheme.empty_state(len(kinds.kind))
-        self.fn = self.work.functions(LINEARISE, PULLBACK)
+        self.fn = self.work.functions(LINEARISE, PULLBACK4)
 
     def back(self, piece: Piece) -> None:
         """Go back through some steps."""

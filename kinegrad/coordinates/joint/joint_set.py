@@ -124,7 +124,7 @@ class JointSet(CoordinateSet):
 
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
         from kinegrad.kernels.joint.functions import PARTS
-        from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE
+        from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, MASS, NODE, NODE_DUAL
         from kinegrad.kernels.records import COLUMN, MARKER
 
         tables, sizes = system.tables, system.sizes
@@ -152,6 +152,7 @@ class JointSet(CoordinateSet):
             markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
         result = {
             "node": records(NODE, nodes, number),
+            "node_dual": records(NODE_DUAL, [{}] * len(nodes), number),
             "coord": records(COORDINATE, [*self.screws, *[{"node": -1, "up": -1}] * (n - len(self.screws))], number),
             "mass": records(MASS, self.masses, number),
             "centred": records(CENTRED, [{}] * len(nodes), number),

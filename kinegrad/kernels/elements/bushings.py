@@ -15,12 +15,13 @@ from kinegrad.kernels.elements.stages import ENERGY, FORCES, LINEAR_FORCES, PULL
 from kinegrad.kernels.jit import asin, cfunction, kernel, real, sqrt
 from kinegrad.kernels.pattern import COLUMNS, place
 from kinegrad.kernels.pattern import add as add_to
-from kinegrad.kernels.products import OBJECTIVE, STATUS, WC, WK
+from kinegrad.kernels.products import BLOCK, STATUS, WC, WK
 from kinegrad.kernels.status import OK, OUT_OF_RANGE
 from kinegrad.kernels.vec3 import add, axpy, dot, inc, mul, sub, vec, vec_at
+from kinegrad.kernels.vec4 import gain4, inc4, vec4
 
-mk_, col_, bushing_, s_, ds_, R_q_, R_s_, C_, K_, square_, psi_s_ = ELEMENTS.viewers(
-    *"mk col bushing s ds R_q R_s C K square psi_s".split()
+mk_, dual_, col_, bushing_, s_, ds_, R_q_, R_s_, C_, K_, square_, psi4_ = ELEMENTS.viewers(
+    *"mk dual col bushing s ds R_q R_s C K square psi4".split()
 )
 flag_, par_, pos_, idx_, U_, Ud_, Udd_, energy_ = ELEMENTS.viewers(*"flag par pos idx U Ud Udd energy".split())
 
@@ -81,11 +82,11 @@ def xds_of(mk, e):
 
 
 @kernel
-def dm_of(mk, e):
-    """m of x_q mu."""
-    d = sub(vec(mk[e["b"]]["dm"]), vec(mk[e["a"]]["dm"]))
-    e1, e2, e3 = vec(mk[e["a1"]]["dm"]), vec(mk[e["a2"]]["dm"]), vec(mk[e["a3"]]["dm"])
-    return d, e1, e2, e3, vec(mk[e["b1"]]["dm"]), vec(mk[e["b2"]]["dm"]), vec(mk[e["b3"]]["dm"])
+def dm_of(dual, e):
+    """m of x_q mu, for four adjoints."""
+    d = sub(vec4(dual[e["b"]]["dm"]), vec4(dual[e["a"]]["dm"]))
+    e1, e2, e3 = vec4(dual[e["a1"]]["dm"]), vec4(dual[e["a2"]]["dm"]), vec4(dual[e["a3"]]["dm"])
+    return d, e1, e2, e3, vec4(dual[e["b1"]]["dm"]), vec4(dual[e["b2"]]["dm"]), vec4(dual[e["b3"]]["dm"])
 
 
 @kernel
@@ -111,12 +112,12 @@ def partners(Wu, Wa, Wt, m):
     """The covectors on m that belong to the covector W on r (BSH-2)."""
     d, e1, e2, e3, g1, g2, g3 = m
     on_d = axpy(Wu[0], e1, axpy(Wu[1], e2, mul(Wu[2], e3)))
-    on_e1 = axpy(Wu[0], d, axpy(Wt, g1, axpy(Wa[1], g3, mul(-Wa[2], g2))))
-    on_e2 = axpy(Wu[1], d, axpy(Wt, g2, axpy(Wa[2], g1, mul(-Wa[0], g3))))
-    on_e3 = axpy(Wu[2], d, axpy(Wt, g3, axpy(Wa[0], g2, mul(-Wa[1], g1))))
-    on_g1 = axpy(Wt, e1, axpy(Wa[2], e2, mul(-Wa[1], e3)))
-    on_g2 = axpy(Wt, e2, axpy(Wa[0], e3, mul(-Wa[2], e1)))
-    on_g3 = axpy(Wt, e3, axpy(Wa[1], e1, mul(-Wa[0], e2)))
+    on_e1 = axpy(Wu[0], d, axpy(Wt, g1, axpy(Wa[1], g3, mul(-1.0 * Wa[2], g2))))
+    on_e2 = axpy(Wu[1], d, axpy(Wt, g2, axpy(Wa[2], g1, mul(-1.0 * Wa[0], g3))))
+    on_e3 = axpy(Wu[2], d, axpy(Wt, g3, axpy(Wa[0], g2, mul(-1.0 * Wa[1], g1))))
+    on_g1 = axpy(Wt, e1, axpy(Wa[2], e2, mul(-1.0 * Wa[1], e3)))
+    on_g2 = axpy(Wt, e2, axpy(Wa[0], e3, mul(-1.0 * Wa[2], e1)))
+    on_g3 = axpy(Wt, e3, axpy(Wa[1], e1, mul(-1.0 * Wa[0], e2)))
     return on_d, on_e1, on_e2, on_e3, on_g1, on_g2, on_g3
 
 
@@ -134,29 +135,29 @@ def leave_f(mk, e, p):
 
 
 @kernel
-def leave_X(mk, e, p):
+def leave_X(dual, e, p):
     """Add duals of m to X of the markers."""
-    inc(mk[e["b"]]["X"], p[0])
-    inc(mk[e["a"]]["X"], mul(-1.0, p[0]))
-    inc(mk[e["a1"]]["X"], p[1])
-    inc(mk[e["a2"]]["X"], p[2])
-    inc(mk[e["a3"]]["X"], p[3])
-    inc(mk[e["b1"]]["X"], p[4])
-    inc(mk[e["b2"]]["X"], p[5])
-    inc(mk[e["b3"]]["X"], p[6])
+    inc4(dual[e["b"]]["X"], p[0])
+    inc4(dual[e["a"]]["X"], mul(-1.0, p[0]))
+    inc4(dual[e["a1"]]["X"], p[1])
+    inc4(dual[e["a2"]]["X"], p[2])
+    inc4(dual[e["a3"]]["X"], p[3])
+    inc4(dual[e["b1"]]["X"], p[4])
+    inc4(dual[e["b2"]]["X"], p[5])
+    inc4(dual[e["b3"]]["X"], p[6])
 
 
 @kernel
-def leave_X1(mk, e, p):
+def leave_X1(dual, e, p):
     """Add duals of the rate of m to X1 of the markers."""
-    inc(mk[e["b"]]["X1"], p[0])
-    inc(mk[e["a"]]["X1"], mul(-1.0, p[0]))
-    inc(mk[e["a1"]]["X1"], p[1])
-    inc(mk[e["a2"]]["X1"], p[2])
-    inc(mk[e["a3"]]["X1"], p[3])
-    inc(mk[e["b1"]]["X1"], p[4])
-    inc(mk[e["b2"]]["X1"], p[5])
-    inc(mk[e["b3"]]["X1"], p[6])
+    inc4(dual[e["b"]]["X1"], p[0])
+    inc4(dual[e["a"]]["X1"], mul(-1.0, p[0]))
+    inc4(dual[e["a1"]]["X1"], p[1])
+    inc4(dual[e["a2"]]["X1"], p[2])
+    inc4(dual[e["a3"]]["X1"], p[3])
+    inc4(dual[e["b1"]]["X1"], p[4])
+    inc4(dual[e["b2"]]["X1"], p[5])
+    inc4(dual[e["b3"]]["X1"], p[6])
 
 
 # --- what the force is of r and its rate ---
@@ -387,10 +388,10 @@ def own_change(s, d, e, u, ud, o, od):
 @cfunction(what="the derivatives of bushings, backwards")
 def pull(ctx):
     """mu·R_s: own slots; duals of x (X) and xds (X1), and covectors f on the markers (BSH-6)."""
-    mk, bushing, s, psi_s = mk_(ctx), bushing_(ctx), s_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    mk, dual, bushing, s, psi = mk_(ctx), dual_(ctx), bushing_(ctx), s_(ctx), psi4_(ctx)[flag_(ctx)[BLOCK]]
     for i in range(bushing.shape[0]):
         e = bushing[i]
-        m, md, D = x_of(mk, e), xds_of(mk, e), dm_of(mk, e)
+        m, md, D = x_of(mk, e), xds_of(mk, e), dm_of(dual, e)
         (u, a, t), (ud, ad, td), o, od, G, N, T = state(m, md, e, s)
         k, c, kt, ct = vec_at(s, e["k"]), vec_at(s, e["c"]), vec_at(s, e["kt"]), vec_at(s, e["ct"])
         Du, Da, Dt = change(m, D)
@@ -398,19 +399,19 @@ def pull(ctx):
         ky, z = times(kt, y), times(ct, y)
         # duals of r and of its rate
         Xu, Xa, Xt = times(k, Du), axpy(G[1] * Dt, T, axpy(G[0], ky, mul(G[1] * td, z))), G[1] * dot(Da, T)
-        Xt += G[2] * Dt * dot(T, a) + G[1] * (dot(a, ky) + dot(ad, z)) + G[2] * td * dot(a, z)
+        Xt = Xt + G[2] * Dt * dot(T, a) + G[1] * (dot(a, ky) + dot(ad, z)) + G[2] * td * dot(a, z)
         Yu, Ya, Yt = times(c, Du), mul(G[0], z), G[1] * dot(a, z)
         Fa, Ft = mul(G[0], T), G[1] * dot(T, a)
         leave_f(mk, e, partners(N, Fa, Ft, m))
-        leave_X(mk, e, partners(Xu, Xa, Xt, m))
-        leave_X(mk, e, partners(Yu, Ya, Yt, md))
-        leave_X(mk, e, partners(N, Fa, Ft, D))
-        leave_X1(mk, e, partners(Yu, Ya, Yt, m))
+        leave_X(dual, e, partners(Xu, Xa, Xt, m))
+        leave_X(dual, e, partners(Yu, Ya, Yt, md))
+        leave_X(dual, e, partners(N, Fa, Ft, D))
+        leave_X1(dual, e, partners(Yu, Ya, Yt, m))
         du, do = sub(u, vec_at(s, e["n"])), sub(o, vec_at(s, e["nt"]))
         for j in range(3):
-            psi_s[e["k"] + j] += du[j] * Du[j]
-            psi_s[e["c"] + j] += ud[j] * Du[j]
-            psi_s[e["n"] + j] -= k[j] * Du[j]
-            psi_s[e["kt"] + j] += do[j] * y[j]
-            psi_s[e["ct"] + j] += od[j] * y[j]
-            psi_s[e["nt"] + j] -= kt[j] * y[j]
+            gain4(psi, e["k"] + j, du[j] * Du[j])
+            gain4(psi, e["c"] + j, ud[j] * Du[j])
+            gain4(psi, e["n"] + j, -k[j] * Du[j])
+            gain4(psi, e["kt"] + j, do[j] * y[j])
+            gain4(psi, e["ct"] + j, od[j] * y[j])
+            gain4(psi, e["nt"] + j, -kt[j] * y[j])

@@ -9,9 +9,11 @@ from kinegrad.kernels.elements.laws import gather, load_registers, run, slot_num
 from kinegrad.kernels.elements.layout import ELEMENTS, N_LAWS
 from kinegrad.kernels.elements.rows import component_row
 from kinegrad.kernels.elements.stages import BIAS, LINEAR_FORCES, LINEAR_ROWS, PULL, ROWS, Kind
-from kinegrad.kernels.jit import cfunction, kernel
+from kinegrad.kernels.jit import cfunction, inlined, kernel
+from kinegrad.kernels.linalg import get4
 from kinegrad.kernels.pattern import COLUMNS, add, place
-from kinegrad.kernels.products import FREEDOMS, OBJECTIVE, TIME
+from kinegrad.kernels.products import BLOCK, FREEDOMS, TIME
+from kinegrad.kernels.vec4 import gain4
 
 J_, Na_q_, Nv_q_, Phi_, Phi_t_, Phi_q_, Phid_q_, Phidd_q_, R_q_, U_, Ud_, Udd_, c_, code_ = ELEMENTS.viewers(
     *"J Na_q Nv_q Phi Phi_t Phi_q Phid_q Phidd_q R_q U Ud Udd c code".split()
@@ -19,11 +21,11 @@ J_, Na_q_, Nv_q_, Phi_, Phi_t_, Phi_q_, Phid_q_, Phidd_q_, R_q_, U_, Ud_, Udd_, 
 Na_s_, Nv_s_, Phi_s_, Phid_s_, Phidd_s_, Phids_q_, Phids_s_, R_s_, square_, wide_ = ELEMENTS.viewers(
     *"Na_s Nv_s Phi_s Phid_s Phidd_s Phids_q Phids_s R_s square wide".split()
 )
-col_, const_, count_, ds_, flag_, idx_, ins_, lam_, mk_, outs_, par_, pos_, psi_s_ = ELEMENTS.viewers(
-    *"col const count ds flag idx ins lam mk outs par pos psi_s".split()
+col_, const_, count_, ds_, flag_, idx_, ins_, lam_, mk_, dual_, outs_, par_, pos_, psi4_ = ELEMENTS.viewers(
+    *"col const count ds flag idx ins lam mk dual outs par pos psi4".split()
 )
-reg_, row_law_, s_, sa_, sc_, slots_, sv_, ya_, yp_, ys_, yv_, Phidd_v_ = ELEMENTS.viewers(
-    *"reg row_law s sa sc slots sv ya yp ys yv Phidd_v".split()
+reg_, row_law_, s_, sa_, sc_, slots_, sv_, ya4_, yp4_, ys4_, yv4_, Phidd_v_ = ELEMENTS.viewers(
+    *"reg row_law s sa sc slots sv ya4 yp4 ys4 yv4 Phidd_v".split()
 )
 
 KIND = Kind({"row_law": ()}, count=N_LAWS, scalars=True, works=True)
@@ -189,11 +191,17 @@ def rows_linear(ctx):
                             add(Na, idx[a], n + p, a_ * d * y)
 
 
+@inlined
+def along(m, l, v, a):
+    """What a scalar changes by along mu, eta_v, eta_a, each times its multiplier."""
+    return l * get4(m["dm"], 0) + v * get4(m["dv"], 0) + a * get4(m["da"], 0)
+
+
 @kernel
 def step_pull(e, ctx, weight):
     """Duals of weight Phids of a row of velocities on the markers, and own slots."""
-    sc, mk, ins, slots, outs, s, reg = sc_(ctx), mk_(ctx), ins_(ctx), slots_(ctx), outs_(ctx), s_(ctx), reg_(ctx)
-    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    sc, dual, ins, slots, outs, s, reg = sc_(ctx), dual_(ctx), ins_(ctx), slots_(ctx), outs_(ctx), s_(ctx), reg_(ctx)
+    psi = psi4_(ctx)[flag_(ctx)[BLOCK]]
     k = load_registers(e, sc, ins, slots, s, par_(ctx)[TIME], 0.0 * s[0], True, reg)
     k = external(ctx, e, k, THIRD - e["level"])
     run(code_(ctx), const_(ctx), e["c2"], e["e2"], e["q2"], e["r2"], k, reg, s)
@@ -204,24 +212,24 @@ def step_pull(e, ctx, weight):
     for h in range(n_in):
         m = sc[ins[e["in0"] + h]]
         if m["marker"] >= 0:
-            A = mk[m["marker"]]
-            A["X"][m["comp"]] += weight * reg[outs[ou + n_in + h]]
-            A["X1"][m["comp"]] += weight * reg[outs[ou + h]]
+            A = dual[m["marker"]]
+            gain4(A["X"], m["comp"], reg[outs[ou + n_in + h]] * weight)
+            gain4(A["X1"], m["comp"], reg[outs[ou + h]] * weight)
     for g in range(n_sl):
-        psi_s[slot_number(slots, e["sl0"] + g, outs, ou, reg)] += weight * reg[outs[os + n_sl + g]]
+        gain4(psi, slot_number(slots, e["sl0"] + g, outs, ou, reg), reg[outs[os + n_sl + g]] * weight)
 
 
 @KIND.at(PULL)
 @cfunction(what="the adjoint kernels")
 def rows_pull(ctx):
     """The part of `rows.pull` for expression rows (LAW-3)."""
-    sc, mk, laws = sc_(ctx), mk_(ctx), row_law_(ctx)
+    sc, mk, dual, laws = sc_(ctx), mk_(ctx), dual_(ctx), row_law_(ctx)
     first = 0
     last = laws.shape[0] if flag_(ctx)[FREEDOMS] else count_(ctx)[N_LAWS]
     ins, slots, code, const, outs, s = ins_(ctx), slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx)
-    t, reg, lam, sv, sa, yp, yv = par_(ctx)[TIME], reg_(ctx), lam_(ctx), sv_(ctx), sa_(ctx), yp_(ctx), yv_(ctx)
-    ya = ya_(ctx)
-    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    t, reg, lam, sv, sa, yp, yv = par_(ctx)[TIME], reg_(ctx), lam_(ctx), sv_(ctx), sa_(ctx), yp4_(ctx), yv4_(ctx)
+    ya = ya4_(ctx)
+    psi = psi4_(ctx)[flag_(ctx)[BLOCK]]
     for i in range(first, last):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, 0.0 * s[0], False, reg)
@@ -237,30 +245,30 @@ def rows_pull(ctx):
         ouu = ov + n_in
         os = ouu + n_in * n_in
         ous = os + 3 * n_sl
-        l, v, a, p, pv, pa = lam[r], sv[r], sa[r], yp[r], yv[r], ya[r]
+        l, v, a, p, pv, pa = lam[r], sv[r], sa[r], get4(yp, r), get4(yv, r), get4(ya, r)
         if e["level"] == 1:
             p = 0.0 * p
         for h in range(n_in):
             y = reg[outs[ou + h]]
-            X = p * y + pv * reg[outs[od + h]] + pa * reg[outs[odd + h]]
+            X = y * p + reg[outs[od + h]] * pv + reg[outs[odd + h]] * pa
             for g in range(n_in):
-                m = sc[ins[e["in0"] + g]]
-                X += reg[outs[ouu + g * n_in + h]] * (l * m["dm"] + v * m["dv"] + a * m["da"])
+                X = X + reg[outs[ouu + g * n_in + h]] * along(sc[ins[e["in0"] + g]], l, v, a)
             m = sc[ins[e["in0"] + h]]
             if m["marker"] >= 0:
                 A = mk[m["marker"]]
                 c = m["comp"]
-                A["X"][c] += X
-                A["Y1"][c] += pv * y + pa * reg[outs[ov + h]]
-                A["Y2"][c] += pa * y
+                D = dual[m["marker"]]
+                gain4(D["X"], c, X)
+                gain4(D["Y1"], c, y * pv + reg[outs[ov + h]] * pa)
+                gain4(D["Y2"], c, y * pa)
                 A["f"][c] += l * y
                 A["fv"][c] += v * y
                 A["fa"][c] += a * y
             for g in range(n_sl):
-                z = l * m["dm"] + v * m["dv"] + a * m["da"]
-                psi_s[slot_number(slots, e["sl0"] + g, outs, ou, reg)] += z * reg[outs[ous + h * n_sl + g]]
+                z = reg[outs[ous + h * n_sl + g]] * along(m, l, v, a)
+                gain4(psi, slot_number(slots, e["sl0"] + g, outs, ou, reg), z)
         for g in range(n_sl):
-            y = p * reg[outs[os + g]] + pv * reg[outs[os + n_sl + g]] + pa * reg[outs[os + 2 * n_sl + g]]
-            psi_s[slot_number(slots, e["sl0"] + g, outs, ou, reg)] += y
+            z = reg[outs[os + g]] * p + reg[outs[os + n_sl + g]] * pv + reg[outs[os + 2 * n_sl + g]] * pa
+            gain4(psi, slot_number(slots, e["sl0"] + g, outs, ou, reg), z)
         if e["level"] == 1:
-            step_pull(e, ctx, ys_(ctx)[r])
+            step_pull(e, ctx, get4(ys4_(ctx), r))

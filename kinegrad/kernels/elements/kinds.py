@@ -41,6 +41,7 @@ STAGES = {
     functions.OBSERVE: (stages.OBJECTIVES,),
     functions.LINEARISE: (stages.LINEAR_FORCES, stages.LINEAR_ROWS, stages.LINEAR_OBJECTIVES),
     functions.PULLBACK: (stages.PULL,),
+    functions.PULLBACK4: (stages.PULL,),
     functions.ENERGY: (stages.ENERGY,),
 }
 

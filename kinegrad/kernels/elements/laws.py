@@ -10,9 +10,11 @@ from kinegrad.kernels.elements.callbacks import ABOUT, EXACTLY, VALUES, external
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import ENERGY, FORCES, LINEAR_FORCES, PULL, STIFFNESS, Kind
 from kinegrad.kernels.jit import cfunction, kernel, real
+from kinegrad.kernels.linalg import get4, put4
 from kinegrad.kernels.pattern import COLUMNS, add, place
-from kinegrad.kernels.products import OBJECTIVE, TIME, WC, WK
+from kinegrad.kernels.products import BLOCK, TIME, WC, WK
 from kinegrad.kernels.tape import run_tape_at
+from kinegrad.kernels.vec4 import gain4
 
 C_, K_, R_q_, R_s_, square_, U_, Ud_, Udd_, code_, col_, const_, ds_ = ELEMENTS.viewers(
     *"C K R_q R_s square U Ud Udd code col const ds".split()
@@ -20,8 +22,8 @@ C_, K_, R_q_, R_s_, square_, U_, Ud_, Udd_, code_, col_, const_, ds_ = ELEMENTS.
 energy_, f_, flag_, idx_, ins_, law_, mk_, outs_, par_, pos_ = ELEMENTS.viewers(
     *"energy f flag idx ins law mk outs par pos".split()
 )
-psi_s_, reg_, s_, sc_, slots_, spline_, targets_, times_ = ELEMENTS.viewers(
-    *"psi_s reg s sc slots spline targets times".split()
+psi4_, dual_, reg_, s_, sc_, slots_, spline_, targets_, times_ = ELEMENTS.viewers(
+    *"psi4 dual reg s sc slots spline targets times".split()
 )
 
 KIND = Kind({"law": (), "spline": ()}, scalars=True, works=True)
@@ -46,19 +48,19 @@ def scalar_values(sc, mk, q, v, a):
 
 
 @kernel
-def scalar_motions(sc, mk, mu, eta_v, eta_a):
+def scalar_motions(sc, dual, mu, eta_v, eta_a):
     """dm, dv, da of every scalar, once the markers have theirs."""
     for i in range(sc.shape[0]):
         e = sc[i]
         if e["marker"] < 0:
-            e["dm"] = mu[e["k"]]
-            e["dv"] = eta_v[e["k"]]
-            e["da"] = eta_a[e["k"]]
+            put4(e["dm"], 0, get4(mu, e["k"]))
+            put4(e["dv"], 0, get4(eta_v, e["k"]))
+            put4(e["da"], 0, get4(eta_a, e["k"]))
         else:
-            m = mk[e["marker"]]
-            e["dm"] = m["dm"][e["comp"]]
-            e["dv"] = m["dv"][e["comp"]]
-            e["da"] = m["da"][e["comp"]]
+            m = dual[e["marker"]]
+            put4(e["dm"], 0, get4(m["dm"], e["comp"]))
+            put4(e["dv"], 0, get4(m["dv"], e["comp"]))
+            put4(e["da"], 0, get4(m["da"], e["comp"]))
 
 
 @kernel
@@ -295,7 +297,7 @@ def forces_pull(ctx):
     sc, mk, laws, ins, slots, targets = sc_(ctx), mk_(ctx), law_(ctx), ins_(ctx), slots_(ctx), targets_(ctx)
     code, const, outs, times, splines = code_(ctx), const_(ctx), outs_(ctx), times_(ctx), spline_(ctx)
     s, t, reg = s_(ctx), par_(ctx)[TIME], reg_(ctx)
-    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    dual, psi = dual_(ctx), psi4_(ctx)[flag_(ctx)[BLOCK]]
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), True, reg)
@@ -311,19 +313,19 @@ def forces_pull(ctx):
         os = ow + n_t
         for j in range(n_t):
             m = sc[ins[e["in0"] + targets[e["t0"] + j]]]
-            z = m["dm"]
+            z = get4(m["dm"], 0)
             if m["marker"] >= 0:
                 mk[m["marker"]]["f"][m["comp"]] += reg[outs[oF + j]]
             for h in range(n_in):
                 m = sc[ins[e["in0"] + h]]
                 if m["marker"] >= 0:
-                    mk[m["marker"]]["X"][m["comp"]] += z * reg[outs[ou + j * n_in + h]]
-                    mk[m["marker"]]["X1"][m["comp"]] += z * reg[outs[od + j * n_in + h]]
+                    gain4(dual[m["marker"]]["X"], m["comp"], reg[outs[ou + j * n_in + h]] * z)
+                    gain4(dual[m["marker"]]["X1"], m["comp"], reg[outs[od + j * n_in + h]] * z)
             for h in range(n_sl):
-                psi_s[slot_number(slots, e["sl0"] + h, outs, oF, reg)] += z * reg[outs[os + j * n_sl + h]]
+                gain4(psi, slot_number(slots, e["sl0"] + h, outs, oF, reg), reg[outs[os + j * n_sl + h]] * z)
             if e["w"] >= 0:
                 c, x = interval(times, splines[e["w"]], t)
-                y = z * reg[outs[ow + j]]
+                y = reg[outs[ow + j]] * z
                 for h in range(4):
-                    psi_s[c + h] += y
-                    y = y * x
+                    gain4(psi, c + h, y)
+                    y = x * y

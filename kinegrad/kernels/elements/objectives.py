@@ -17,16 +17,17 @@ from kinegrad.kernels.elements.laws import (
 )
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import LINEAR_OBJECTIVES, OBJECTIVES, PULL, Kind
-from kinegrad.kernels.jit import cfunction, inlined
-from kinegrad.kernels.products import OBJECTIVE, TIME, WEIGHT
+from kinegrad.kernels.jit import cfunction, inlined, kernel
+from kinegrad.kernels.products import BLOCK, END_COLUMN, FIRST_COLUMN, TIME
 
 U_, Ud_, Udd_, code_, col_, const_, ds_, flag_, g_, g_a_, g_q_, g_s_, g_v_, idx_, ins_ = ELEMENTS.viewers(
     *"U Ud Udd code col const ds flag g g_a g_q g_s g_v idx ins".split()
 )
 lam_, g_lam_, multipliers_ = ELEMENTS.viewers("lam", "g_lam", "multipliers")
-mk_, objective_, outs_, par_, pos_, psi_s_, q_, reg_, s_, sc_, slots_, spline_, times_ = ELEMENTS.viewers(
-    *"mk objective outs par pos psi_s q reg s sc slots spline times".split()
+mk_, objective_, outs_, par_, pos_, q_, reg_, s_, sc_, slots_, spline_, times_ = ELEMENTS.viewers(
+    *"mk objective outs par pos q reg s sc slots spline times".split()
 )
+dual_, psi4_, weight4_ = ELEMENTS.viewers("dual", "psi4", "weight4")
 
 KIND = Kind({"objective": ()}, scalars=True)
 
@@ -112,13 +113,28 @@ def objectives_linear(ctx):
 @KIND.at(PULL)
 @cfunction(what="the adjoint kernels")
 def objective_pull(ctx):
-    """Duals of weight times objective i on the markers, and own slots."""
+    """Duals of weights times the objectives of a block on the markers, and own slots, a column each."""
     take_multipliers(ctx)
-    sc, mk, laws, i, ins = sc_(ctx), mk_(ctx), objective_(ctx), flag_(ctx)[OBJECTIVE], ins_(ctx)
-    slots, code, const, outs, s, t = slots_(ctx), code_(ctx), const_(ctx), outs_(ctx), s_(ctx), par_(ctx)[TIME]
-    reg, weight, times, splines = reg_(ctx), par_(ctx)[WEIGHT], times_(ctx), spline_(ctx)
-    psi_s = psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
-    e = laws[i]
+    flag, weights, no = flag_(ctx), weight4_(ctx), objective_(ctx).shape[0]
+    for c in range(flag[FIRST_COLUMN], flag[END_COLUMN]):
+        if 4 * flag[BLOCK] + c < no and weights[c] != 0.0:
+            pull_one(ctx, objective_(ctx)[4 * flag[BLOCK] + c], weights[c], c)
+
+
+@kernel
+def pull_one(ctx, e, weight, column):
+    """The same of one objective, in one column."""
+    sc, dual, ins, slots, code, const, outs = (
+        sc_(ctx),
+        dual_(ctx),
+        ins_(ctx),
+        slots_(ctx),
+        code_(ctx),
+        const_(ctx),
+        outs_(ctx),
+    )
+    s, t, reg, times, splines = s_(ctx), par_(ctx)[TIME], reg_(ctx), times_(ctx), spline_(ctx)
+    psi = psi4_(ctx)[flag_(ctx)[BLOCK]]
     k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
     k = external(ctx, e, k, EXACTLY)
     run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
@@ -127,16 +143,16 @@ def objective_pull(ctx):
     for h in range(n_in):
         m = sc[ins[e["in0"] + h]]
         if m["marker"] >= 0:
-            A = mk[m["marker"]]
-            c = m["comp"]
-            A["X"][c] += weight * reg[outs[o + 1 + h]]
-            A["Y1"][c] += weight * reg[outs[o + 1 + n_in + h]]
-            A["Y2"][c] += weight * reg[outs[o + 1 + 2 * n_in + h]]
+            A = dual[m["marker"]]
+            j = m["comp"]
+            A["X"][j, column] += weight * reg[outs[o + 1 + h]]
+            A["Y1"][j, column] += weight * reg[outs[o + 1 + n_in + h]]
+            A["Y2"][j, column] += weight * reg[outs[o + 1 + 2 * n_in + h]]
     for h in range(e["sl1"] - e["sl0"]):
-        psi_s[slot_number(slots, e["sl0"] + h, outs, o, reg)] += weight * reg[outs[o + 2 + 3 * n_in + h]]
+        psi[slot_number(slots, e["sl0"] + h, outs, o, reg), column] += weight * reg[outs[o + 2 + 3 * n_in + h]]
     if e["w"] >= 0:
         c, x = interval(times, splines[e["w"]], t)
         y = weight * reg[outs[o + 1 + 3 * n_in]]
         for h in range(4):
-            psi_s[c + h] += y
+            psi[c + h, column] += y
             y = y * x

@@ -3,11 +3,13 @@
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import FORCES, LINEAR_FORCES, PULL, Kind
 from kinegrad.kernels.jit import cfunction, kernel
+from kinegrad.kernels.linalg import get4
 from kinegrad.kernels.pattern import place
-from kinegrad.kernels.products import OBJECTIVE
+from kinegrad.kernels.products import BLOCK
+from kinegrad.kernels.vec4 import gain4
 
-(own_, s_, ds_, a_, dv_, da_, mu_, eta_v_, eta_a_) = ELEMENTS.viewers(*"own s ds a dv da mu eta_v eta_a".split())
-M_, square_, R_s_, Nv_s_, Na_s_, psi_s_, flag_ = ELEMENTS.viewers(*"M square R_s Nv_s Na_s psi_s flag".split())
+(own_, s_, ds_, a_, dv_, da_, mu4_, eta_v4_, eta_a4_) = ELEMENTS.viewers(*"own s ds a dv da mu4 eta_v4 eta_a4".split())
+M_, square_, R_s_, Nv_s_, Na_s_, psi4_, flag_ = ELEMENTS.viewers(*"M square R_s Nv_s Na_s psi4 flag".split())
 
 KIND = Kind({"own": ()})
 
@@ -46,7 +48,8 @@ def linear(ctx):
 @cfunction(what="the adjoint kernels")
 def pull(ctx):
     """mu·(M a)_s + eta_v·(M dv)_s + eta_a·(M da)_s."""
-    own, psi_s = own_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    own, psi = own_(ctx), psi4_(ctx)[flag_(ctx)[BLOCK]]
     for i in range(own.shape[0]):
         k = own[i]["k"]
-        psi_s[own[i]["slot"]] += mu_(ctx)[k] * a_(ctx)[k] + eta_v_(ctx)[k] * dv_(ctx)[k] + eta_a_(ctx)[k] * da_(ctx)[k]
+        x = a_(ctx)[k] * get4(mu4_(ctx), k) + dv_(ctx)[k] * get4(eta_v4_(ctx), k) + da_(ctx)[k] * get4(eta_a4_(ctx), k)
+        gain4(psi, own[i]["slot"], x)

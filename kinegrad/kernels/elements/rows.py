@@ -14,13 +14,15 @@ in `expression_rows`.
 from kinegrad.kernels.elements.layout import ELEMENTS, N_ROWS
 from kinegrad.kernels.elements.stages import BIAS, LINEAR_ROWS, PULL, ROWS, Kind
 from kinegrad.kernels.jit import cfunction, kernel
+from kinegrad.kernels.linalg import get4
 from kinegrad.kernels.pattern import COLUMNS, add, place
-from kinegrad.kernels.products import FREEDOMS, OBJECTIVE
+from kinegrad.kernels.products import BLOCK, FREEDOMS
 from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, NORM
 from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
+from kinegrad.kernels.vec4 import gain4, inc4, vec4
 
-(mk_, sc_, col_, row_, s_, ds_, q_, vp_, ap_, lam_, sv_, sa_, yp_, yv_, ya_, count_, flag_, psi_s_) = ELEMENTS.viewers(
-    *"mk sc col row s ds q vp ap lam sv sa yp yv ya count flag psi_s".split()
+(mk_, dual_, sc_, col_, row_, s_, ds_, q_, vp_, ap_, lam_, sv_, sa_, yp4_, yv4_, ya4_, count_, flag_, psi4_) = (
+    ELEMENTS.viewers(*"mk dual sc col row s ds q vp ap lam sv sa yp4 yv4 ya4 count flag psi4".split())
 )
 (Phi_, J_, c_, Phi_q_, Phid_q_, Phidd_q_, R_q_, Nv_q_, Na_q_, square_, wide_) = ELEMENTS.viewers(
     *"Phi J c Phi_q Phid_q Phidd_q R_q Nv_q Na_q square wide".split()
@@ -58,24 +60,24 @@ def xdd_of(mk, e):
 
 
 @kernel
-def dm_of(mk, e):
+def dm_of(dual, e):
     """d of x_q mu."""
-    d = vec(mk[e["j"]]["dm"])
-    return sub(d, vec(mk[e["k"]]["dm"])) if e["k"] >= 0 else d
+    d = vec4(dual[e["j"]]["dm"])
+    return sub(d, vec4(dual[e["k"]]["dm"])) if e["k"] >= 0 else d
 
 
 @kernel
-def dv_of(mk, e):
+def dv_of(dual, e):
     """d of x_q eta_v."""
-    d = vec(mk[e["j"]]["dv"])
-    return sub(d, vec(mk[e["k"]]["dv"])) if e["k"] >= 0 else d
+    d = vec4(dual[e["j"]]["dv"])
+    return sub(d, vec4(dual[e["k"]]["dv"])) if e["k"] >= 0 else d
 
 
 @kernel
-def da_of(mk, e):
+def da_of(dual, e):
     """d of x_q eta_a."""
-    d = vec(mk[e["j"]]["da"])
-    return sub(d, vec(mk[e["k"]]["da"])) if e["k"] >= 0 else d
+    d = vec4(dual[e["j"]]["da"])
+    return sub(d, vec4(dual[e["k"]]["da"])) if e["k"] >= 0 else d
 
 
 @kernel
@@ -282,23 +284,23 @@ def linear(ctx):
 
 
 @kernel
-def component_pull(A, g, j, l, v, a, p, pv, pa):
-    """Duals and covectors of g x_j on the marker A."""
-    A["X"][j] += g * p
-    A["Y1"][j] += g * pv
-    A["Y2"][j] += g * pa
+def component_pull(A, D, g, j, l, v, a, p, pv, pa):
+    """Covectors of g x_j on the marker A, and its duals D."""
+    gain4(D["X"], j, g * p)
+    gain4(D["Y1"], j, g * pv)
+    gain4(D["Y2"], j, g * pa)
     A["f"][j] += g * l
     A["fv"][j] += g * v
     A["fa"][j] += g * a
 
 
 @kernel
-def product_pull(A, g, y, yd, ydd, ym, yv, ya, l, v, a, p, pv, pa):
-    """Duals and covectors of g y·x on the marker x: l, v, a multipliers, p, pv, pa adjoints of Phi, Phid, Phidd (CON-6)."""
-    inc(A["X"], mul(g, axpy(p, y, axpy(pv, yd, mul(pa, ydd)))))
-    inc(A["X"], mul(g, axpy(l, ym, axpy(v, yv, mul(a, ya)))))
-    inc(A["Y1"], mul(g, axpy(pv, y, mul(2.0 * pa, yd))))
-    inc(A["Y2"], mul(g * pa, y))
+def product_pull(A, D, g, y, yd, ydd, ym, yv, ya, l, v, a, p, pv, pa):
+    """Covectors of g y·x on the marker x, and its duals D: l, v, a multipliers, p, pv, pa adjoints of rows (CON-6)."""
+    inc4(D["X"], mul(g, axpy(p, y, axpy(pv, yd, mul(pa, ydd)))))
+    inc4(D["X"], mul(g, axpy(l, ym, axpy(v, yv, mul(a, ya)))))
+    inc4(D["Y1"], mul(g, axpy(pv, y, mul(2.0 * pa, yd))))
+    inc4(D["Y2"], mul(g * pa, y))
     load(A, y, g * l, g * v, g * a)
 
 
@@ -306,31 +308,31 @@ def product_pull(A, g, y, yd, ydd, ym, yv, ya, l, v, a, p, pv, pa):
 @cfunction(what="the adjoint kernels")
 def pull(ctx):
     """Duals of yp·Phi_s + yv·Phid_s + ya·Phidd_s + mu·(Phi_qᵀlam)_s + ... on the markers, and own slots (CON-6)."""
-    mk, sc, rows, s, psi_s = mk_(ctx), sc_(ctx), row_(ctx), s_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
-    lam, sv, sa, yp, yv, ya = lam_(ctx), sv_(ctx), sa_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    mk, dual, sc, rows, s, psi = mk_(ctx), dual_(ctx), sc_(ctx), row_(ctx), s_(ctx), psi4_(ctx)[flag_(ctx)[BLOCK]]
+    lam, sv, sa, yp, yv, ya = lam_(ctx), sv_(ctx), sa_(ctx), yp4_(ctx), yv4_(ctx), ya4_(ctx)
     for i in range(wanted(rows, count_(ctx), flag_(ctx))):
         e = rows[i]
         r = e["row"]
         kind = e["type"]
-        l, v, a, p, pv, pa = lam[r], sv[r], sa[r], yp[r], yv[r], ya[r]
+        l, v, a, p, pv, pa = lam[r], sv[r], sa[r], get4(yp, r), get4(yv, r), get4(ya, r)
         if kind == COINCIDENCE:
-            component_pull(mk[e["i"]], 1.0, e["comp"], l, v, a, p, pv, pa)
-            component_pull(mk[e["j"]], -1.0, e["comp"], l, v, a, p, pv, pa)
+            component_pull(mk[e["i"]], dual[e["i"]], 1.0, e["comp"], l, v, a, p, pv, pa)
+            component_pull(mk[e["j"]], dual[e["j"]], -1.0, e["comp"], l, v, a, p, pv, pa)
         elif kind == DOT or kind == DISTANCE:
             x, xd, xdd = x_of(mk, e), xd_of(mk, e), xdd_of(mk, e)
-            xm, xv, xa = dm_of(mk, e), dv_of(mk, e), da_of(mk, e)
+            xm, xv, xa = dm_of(dual, e), dv_of(dual, e), da_of(dual, e)
             if kind != DISTANCE:
-                A = mk[e["i"]]
-                product_pull(A, 1.0, x, xd, xdd, xm, xv, xa, l, v, a, p, pv, pa)
+                A, D = mk[e["i"]], dual[e["i"]]
+                product_pull(A, D, 1.0, x, xd, xdd, xm, xv, xa, l, v, a, p, pv, pa)
                 x, xd, xdd = vec(A["x"]), vec(A["xd"]), vec(A["xdd"])
-                xm, xv, xa = vec(A["dm"]), vec(A["dv"]), vec(A["da"])
+                xm, xv, xa = vec4(D["dm"]), vec4(D["dv"]), vec4(D["da"])
             y, yd, ydd = across(e, x), across(e, xd), across(e, xdd)
             ym, y1, y2 = across(e, xm), across(e, xv), across(e, xa)
-            product_pull(mk[e["j"]], 1.0, y, yd, ydd, ym, y1, y2, l, v, a, p, pv, pa)
+            product_pull(mk[e["j"]], dual[e["j"]], 1.0, y, yd, ydd, ym, y1, y2, l, v, a, p, pv, pa)
             if e["k"] >= 0:
-                product_pull(mk[e["k"]], -1.0, y, yd, ydd, ym, y1, y2, l, v, a, p, pv, pa)
+                product_pull(mk[e["k"]], dual[e["k"]], -1.0, y, yd, ydd, ym, y1, y2, l, v, a, p, pv, pa)
         elif kind != NORM:
             m = sc[e["n"]]
             if m["marker"] >= 0:
-                component_pull(mk[m["marker"]], 1.0, m["comp"], l, v, a, p, pv, pa)
-        psi_s[e["val"]] -= 2.0 * s[e["val"]] * p if kind == DISTANCE else p
+                component_pull(mk[m["marker"]], dual[m["marker"]], 1.0, m["comp"], l, v, a, p, pv, pa)
+        gain4(psi, e["val"], (-2.0 * s[e["val"]] if kind == DISTANCE else -1.0) * p)

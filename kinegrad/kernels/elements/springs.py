@@ -6,12 +6,13 @@ from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import ENERGY, FORCES, LINEAR_FORCES, PULL, STIFFNESS, Kind
 from kinegrad.kernels.jit import cfunction, kernel, real, sqrt
 from kinegrad.kernels.pattern import COLUMNS, add, place
-from kinegrad.kernels.products import OBJECTIVE, STATUS, WC, WK
+from kinegrad.kernels.products import BLOCK, STATUS, WC, WK
 from kinegrad.kernels.status import OK, ZERO_LENGTH
 from kinegrad.kernels.vec3 import axpy, dot, inc, mul, sub, vec
+from kinegrad.kernels.vec4 import gain4, inc4, vec4
 
-(mk_, col_, spring_, s_, ds_, R_q_, R_s_, C_, K_, square_, psi_s_, flag_, par_, idx_, val_, energy_) = ELEMENTS.viewers(
-    *"mk col spring s ds R_q R_s C K square psi_s flag par idx val energy".split()
+(mk_, dual_, col_, spring_, s_, ds_, R_q_, R_s_, C_, K_, square_, psi4_, flag_, par_, idx_, val_, energy_) = (
+    ELEMENTS.viewers(*"mk dual col spring s ds R_q R_s C K square psi4 flag par idx val energy".split())
 )
 
 KIND = Kind({"spring": ("i", "j")}, works=lambda arrays: np.any(arrays["s"][arrays["spring"]["c"]] != 0.0))
@@ -135,29 +136,31 @@ def linear(ctx):
 @cfunction(what="the adjoint kernels")
 def pull(ctx):
     """mu·R_s: own slots; duals of x (X) and xds (X1), and covectors f on the markers."""
-    mk, spring, s, psi_s = mk_(ctx), spring_(ctx), s_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
+    mk, dual, spring, s, psi = mk_(ctx), dual_(ctx), spring_(ctx), s_(ctx), psi4_(ctx)[flag_(ctx)[BLOCK]]
     for r in range(spring.shape[0]):
         e = spring[r]
         A = mk[e["i"]]
         B = mk[e["j"]]
+        P = dual[e["i"]]
+        Q = dual[e["j"]]
         dd = sub(vec(A["xds"]), vec(B["xds"]))
         u, l, ld, N, t, w = state(sub(vec(A["x"]), vec(B["x"])), dd, e, s)
         k = s[e["k"]]
         c = s[e["c"]]
-        D = sub(vec(A["dm"]), vec(B["dm"]))
+        D = sub(vec4(P["dm"]), vec4(Q["dm"]))
         z = dot(u, D)
-        psi_s[e["k"]] += (l - s[e["l0"]]) * z
-        psi_s[e["c"]] += ld * z
-        psi_s[e["l0"]] -= k * z
+        gain4(psi, e["k"], (l - s[e["l0"]]) * z)
+        gain4(psi, e["c"], ld * z)
+        gain4(psi, e["l0"], -k * z)
         L = axpy((k - t) * z, u, axpy(z, w, mul(t, D)))
-        inc(A["X"], L)
-        inc(B["X"], mul(-1.0, L))
+        inc4(P["X"], L)
+        inc4(Q["X"], mul(-1.0, L))
         L = mul(c * z, u)
-        inc(A["X1"], L)
-        inc(B["X1"], mul(-1.0, L))
-        L = mul(N, u)
-        inc(A["f"], L)
-        inc(B["f"], mul(-1.0, L))
+        inc4(P["X1"], L)
+        inc4(Q["X1"], mul(-1.0, L))
+        f = mul(N, u)
+        inc(A["f"], f)
+        inc(B["f"], mul(-1.0, f))
 
 
 @KIND.at(ENERGY)

@@ -15,6 +15,7 @@ from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
+    minus_copy4,
     objective_rows4,
     shift4,
 )
@@ -36,19 +37,17 @@ from kinegrad.kernels.formulations.runge_kutta import (
     place,
     seed4,
 )
+from kinegrad.kernels.four_adjoints import collect, pull4
 from kinegrad.kernels.jit import entry, inlined, kernel
-from kinegrad.kernels.linalg import axpy4, get4, put4
+from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
 from kinegrad.kernels.pattern import end_of
 from kinegrad.kernels.products import (
     FREEDOMS,
     LINEARISE,
     N_FUNCTIONS,
-    OBJECTIVE,
     PRODUCTS,
-    PULLBACK,
     STATUS,
     TIME,
-    WEIGHT,
 )
 from kinegrad.kernels.solvers.factors import factor_general, tangent_factors
 from kinegrad.kernels.solvers.multiply import minus4, minus_transposed4, right4
@@ -58,10 +57,12 @@ from kinegrad.kernels.table import call
 # places, after the functions of the set, of those of a solver that is not the one of the patterns
 FACTOR, SOLVE = N_FUNCTIONS, N_FUNCTIONS + 1
 
-(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
-    *"par flag g q v a vp ap dv da mu eta_v eta_a".split()
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu4_, eta_v4_, eta_a4_) = PRODUCTS.viewers(
+    *"par flag g q v a vp ap dv da mu4 eta_v4 eta_a4".split()
 )
-(lam_, sv_, sa_, yp_, yv_, ya_, ys_, square_, wide_) = PRODUCTS.viewers(*"lam sv sa yp yv ya ys square wide".split())
+(lam_, sv_, sa_, yp4_, yv4_, ya4_, ys4_, square_, wide_) = PRODUCTS.viewers(
+    *"lam sv sa yp4 yv4 ya4 ys4 square wide".split()
+)
 (M_, C_, J_, R_q_, R_s_, Phi_q_, Phid_q_, Phidd_q_, Phidd_v_) = PRODUCTS.viewers(
     *"M C J R_q R_s Phi_q Phid_q Phidd_q Phidd_v".split()
 )
@@ -132,27 +133,25 @@ def stage_back4(fn, ctx, m, b, gh, eps, Q, V, A):
 @kernel
 def no_covectors(ctx):
     """Nothing is pulled back but what `pull` puts there."""
-    eta_v, eta_a, yp, yv, ya, ys = eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx), ys_(ctx)
-    for i in range(eta_v.shape[0]):
-        eta_v[i], eta_a[i] = 0.0, 0.0
-    for l in range(yp.shape[0]):
-        yp[l], yv[l], ya[l], ys[l] = 0.0, 0.0, 0.0, 0.0
+    clear4(eta_v4_(ctx))
+    clear4(eta_a4_(ctx))
+    clear4(yp4_(ctx))
+    clear4(yv4_(ctx))
+    clear4(ya4_(ctx))
+    clear4(ys4_(ctx))
 
 
 @kernel
-def pull(fn, ctx, m, opts, first, used, U, B, weights):
-    """psi_s gains what the columns of U and B, adjoints of the equations of motion and of the stabilised rows, give (IDX-5)."""
-    par, flag, mu, yp, yv, ya = par_(ctx), flag_(ctx), mu_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
-    for k in range(used):
-        for j in range(mu.shape[0]):
-            mu[j] = -U[j, k]
-        for l in range(m):
-            ya[l] = -B[l, k]
-            yv[l] = opts[DAMPING] * ya[l]
-            yp[l] = opts[STIFFNESS] * ya[l]
-        flag[OBJECTIVE] = first + k
-        par[WEIGHT] = weights[first + k]
-        call(fn[PULLBACK], ctx)
+def pull(fn, ctx, m, opts, e, used, U, B, weights):
+    """psi4 gains what the columns of U and B, adjoints of the equations of motion and of the stabilised rows, give (IDX-5)."""
+    yp, yv, ya = yp4_(ctx), yv4_(ctx), ya4_(ctx)
+    minus_copy4(U, mu4_(ctx))
+    for l in range(m):
+        y = mul4(-1.0, get4(B, l))
+        put4(ya, l, y)
+        put4(yv, l, mul4(opts[DAMPING], y))
+        put4(yp, l, mul4(opts[STIFFNESS], y))
+    pull4(fn, ctx, e, used, weights)
 
 
 @entry(what="the sensitivity kernels")
@@ -290,9 +289,10 @@ def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
                 hand_back4(explicit, i, s, e, n, vo, YV, V[e])
                 if not explicit:
                     predict_transposed4(family, h, n, Q[e], V[e], A_[e], X[e])
-                pull(fn, ctx, m, opts, 4 * e, used, U, B, weights)
+                pull(fn, ctx, m, opts, e, used, U, B, weights)
         if explicit:
             for e in range(Q.shape[0]):
                 collect4(s, YQ, e, n, Q[e])
                 collect4(s, YV, e, n, V[e])
+    collect(ctx)
     return OK, 0

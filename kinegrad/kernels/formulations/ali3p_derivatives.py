@@ -5,6 +5,7 @@ from kinegrad.kernels.formulations.ali3p import PROJECTED_A, PROJECTED_V, compli
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
+    minus_copy4,
     objective_rows4,
     shift4,
 )
@@ -16,20 +17,21 @@ from kinegrad.kernels.formulations.newmark_family import (
     predict_transposed4,
 )
 from kinegrad.kernels.formulations.objectives import quadrature
+from kinegrad.kernels.four_adjoints import collect, pull4
 from kinegrad.kernels.jit import entry, kernel
-from kinegrad.kernels.linalg import axpy4, get4, put4
+from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
 from kinegrad.kernels.pattern import end_of
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, PRODUCTS, TIME
 from kinegrad.kernels.solvers.factors import factor_general, mass_factors, tangent_factors
 from kinegrad.kernels.solvers.multiply import minus4, minus_transposed4, right4
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
-(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
-    *"par flag g q v a vp ap dv da mu eta_v eta_a".split()
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu4_, eta_v4_, eta_a4_) = PRODUCTS.viewers(
+    *"par flag g q v a vp ap dv da mu4 eta_v4 eta_a4".split()
 )
-(lam_, sv_, sa_, yp_, yv_, ya_, ys_, level_, square_, wide_, alike_) = PRODUCTS.viewers(
-    *"lam sv sa yp yv ya ys level square wide alike".split()
+(lam_, sv_, sa_, yp4_, yv4_, ya4_, ys4_, level_, square_, wide_, alike_) = PRODUCTS.viewers(
+    *"lam sv sa yp4 yv4 ya4 ys4 level square wide alike".split()
 )
 (M_, C_, J_, R_q_, Nv_q_, Na_q_, Phi_q_, Phid_q_, Phidd_q_, Phids_q_, Phidd_v_) = PRODUCTS.viewers(
     *"M C J R_q Nv_q Na_q Phi_q Phid_q Phidd_q Phids_q Phidd_v".split()
@@ -194,8 +196,8 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
         segment.flags,
     )
     family, Q, V, Acc, X = rule.family, variation.q, variation.v, variation.a, variation.x
-    par, flag, M, C, J, R_q, T = par_(ctx), flag_(ctx), M_(ctx), C_(ctx), J_(ctx), R_q_(ctx), T_(ctx)
-    mu, eta_v, eta_a, yp, yv, ya, ys = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx), ys_(ctx)
+    flag, M, C, J, R_q, T = flag_(ctx), M_(ctx), C_(ctx), J_(ctx), R_q_(ctx), T_(ctx)
+    mu, eta_v, eta_a, yp, yv, ya, ys = mu4_(ctx), eta_v4_(ctx), eta_a4_(ctx), yp4_(ctx), yv4_(ctx), ya4_(ctx), ys4_(ctx)
     square, wide, pat, level = square_(ctx), wide_(ctx), (square_(ctx), wide_(ctx)), level_(ctx)
     g_q, g_v, g_a = g_q_(ctx), g_v_(ctx), g_a_(ctx)
     mixed = has_velocity_rows(level, m)
@@ -248,14 +250,14 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
             minus_transposed4(square, R_q, n, 1.0, U, qo)
             minus_transposed4(square, C, n, 1.0, U, vo)
             predict_transposed4(family, h, n, qo, vo, ao, X[e])
-            for c in range(used):
-                for i in range(n):
-                    mu[i], eta_v[i], eta_a[i] = -U[i, c], -H[i, c], -E[i, c]
-                for l in range(m):
-                    yp[l] = -P[l, c] / b if level[l] == 0 else 0.0 * b
-                    ys[l] = -P[l, c] / gh if level[l] == 1 else 0.0 * b
-                    yv[l], ya[l] = -S[l, c], -B[l, c]
-                flag[OBJECTIVE] = 4 * e + c
-                par[WEIGHT] = weights[4 * e + c]
-                call(fn[PULLBACK], ctx)
+            minus_copy4(U, mu)
+            minus_copy4(H, eta_v)
+            minus_copy4(E, eta_a)
+            minus_copy4(S, yv)
+            minus_copy4(B, ya)
+            for l in range(m):
+                put4(yp, l, mul4(-1.0 / b if level[l] == 0 else 0.0, get4(P, l)))
+                put4(ys, l, mul4(-1.0 / gh if level[l] == 1 else 0.0, get4(P, l)))
+            pull4(fn, ctx, e, used, weights)
+    collect(ctx)
     return OK, 0

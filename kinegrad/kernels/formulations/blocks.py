@@ -2,7 +2,7 @@
 
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.lanes import lane, spread4
-from kinegrad.kernels.linalg import axpy4, get4, put4, times4
+from kinegrad.kernels.linalg import axpy4, get4, mul4, put4, times4
 from kinegrad.kernels.solvers.multiply import columns4
 
 
@@ -39,3 +39,10 @@ def clear4(X):
     """X = 0."""
     for i in range(X.shape[0]):
         put4(X, i, spread4(0.0))
+
+
+@kernel
+def minus_copy4(X, out):
+    """out = -X, as many rows as X has."""
+    for i in range(X.shape[0]):
+        put4(out, i, mul4(-1.0, get4(X, i)))

@@ -15,12 +15,24 @@ from kinegrad.kernels.formulations.acceleration_level_derivatives import lineari
 from kinegrad.kernels.formulations.blocks import add_objectives4, clear4
 from kinegrad.kernels.formulations.continuous_adjoint import solved
 from kinegrad.kernels.jit import JIT, cfunction, kernel
-from kinegrad.kernels.products import LINEARISE, OBJECTIVE, OBSERVE, PRODUCTS, PULLBACK, TIME, WEIGHT
+from kinegrad.kernels.products import (
+    BLOCK,
+    END_COLUMN,
+    FIRST_COLUMN,
+    LINEARISE,
+    OBJECTIVE,
+    OBSERVE,
+    PRODUCTS,
+    PULLBACK,
+    PULLBACK4,
+    TIME,
+    WEIGHT,
+)
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
-par_, flag_, g_, q_, v_, vp_, mu_, ya_, s_, psi_s_, weights_ = PRODUCTS.viewers(
-    *"par flag g q v vp mu ya s psi_s weights".split()
+par_, flag_, g_, q_, v_, vp_, mu_, ya_, s_, psi_s_, weights_, weight4_ = PRODUCTS.viewers(
+    *"par flag g q v vp mu ya s psi_s weights weight4".split()
 )
 g_q_, g_s_, g_v_, g_a_, g_lam_, R_s_, E_s_ = PRODUCTS.viewers(*"g_q g_s g_v g_a g_lam R_s E_s".split())
 x4_, H4_, E4_, r2_, U4_, B4_ = PRODUCTS.viewers(*"x4 H4 E4 r2 U4 B4".split())
@@ -124,13 +136,36 @@ def linearise(ctx):
 def pullback(ctx):
     """psi_s of one objective, as that of a set, through accelerations and multipliers."""
     fn, inner, par, o = inner_fn_(ctx), beside(ctx), par_(ctx), flag_(ctx)[OBJECTIVE]
-    mu, ya, weight = mu_(inner), ya_(inner), par[WEIGHT]
+    weight = par[WEIGHT]
     if again_(ctx).shape[0] == 0 or not again_(ctx)[o] or weight == 0.0:
         call(fn[PULLBACK], ctx)
         return
     par[WEIGHT] = 0.0
     call(fn[PULLBACK], ctx)
     par[WEIGHT] = weight
+    pull_beside(ctx, inner, o, weight)
+
+
+@cfunction(what="objectives of constraint forces")
+def pullback4(ctx):
+    """The same for the objectives of a block."""
+    fn, inner, flag, weights, again = inner_fn_(ctx), beside(ctx), flag_(ctx), weight4_(ctx), again_(ctx)
+    first = 4 * flag[BLOCK]
+    kept = (weights[0], weights[1], weights[2], weights[3])
+    for c in range(flag[FIRST_COLUMN], flag[END_COLUMN]):
+        if again[first + c]:
+            weights[c] = 0.0
+    call(fn[PULLBACK4], ctx)
+    for c in range(flag[FIRST_COLUMN], flag[END_COLUMN]):
+        weights[c] = kept[c]
+        if again[first + c] and kept[c] != 0.0:
+            pull_beside(ctx, inner, first + c, kept[c])
+
+
+@kernel
+def pull_beside(ctx, inner, o, weight):
+    """psi_s of one objective gains `weight` times what comes through accelerations and multipliers."""
+    fn, mu, ya = inner_fn_(ctx), mu_(inner), ya_(inner)
     for i in range(mu.shape[0]):
         mu[i] = -weight * by_motion_(ctx)[o, i]
     for l in range(inner_(ctx)[ROWS]):

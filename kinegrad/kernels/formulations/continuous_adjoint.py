@@ -24,6 +24,7 @@ from kinegrad.kernels.formulations.blocks import add_objectives4, clear4, shift4
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.matrix_r_derivatives import no_projection
 from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, Kinds, part_of_extreme
+from kinegrad.kernels.four_adjoints import collect
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.linalg import axpy4, get4, put4
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, PRODUCTS, STATUS, TIME, WC, WK
@@ -144,7 +145,7 @@ def flush(fn, ctx, m, opts, weight, kinds, ends, room):
     no, weights = g_(ctx).shape[0], weights_(ctx)
     count(ctx, weight, kinds, ends)
     for e in range(room.U.shape[0]):
-        pull(fn, ctx, m, opts, 4 * e, min(4, no - 4 * e), room.U[e], room.B[e], weights)
+        pull(fn, ctx, m, opts, e, min(4, no - 4 * e), room.U[e], room.B[e], weights)
         clear4(room.U[e])
         clear4(room.B[e])
 
@@ -247,4 +248,5 @@ def adjoint(fn, ctx, m, explicit, course, points, at_end, below, opts, variation
                 shift4(n, 0.5 * h, rates[1, e], W[e])
                 note_pull(ctx, m, e, weight, room)
             flush(fn, ctx, m, opts, weight, kinds, False, room)
+    collect(ctx)
     return OK, 0

@@ -12,6 +12,7 @@ import numpy as np
 
 from kinegrad.kernels.formulations.blocks import (
     clear4,
+    minus_copy4,
     objective_rows4,
     shift4,
 )
@@ -41,18 +42,19 @@ from kinegrad.kernels.formulations.runge_kutta import (
     place,
     seed4,
 )
+from kinegrad.kernels.four_adjoints import collect, pull4
 from kinegrad.kernels.jit import entry, kernel
 from kinegrad.kernels.lanes import spread4
-from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, put4
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, OBJECTIVE, PRODUCTS, PULLBACK, WEIGHT, full_viewers
+from kinegrad.kernels.linalg import axpy4, get4, lu, lu_solve4, lu_solve_transposed4, mul4, put4
+from kinegrad.kernels.products import FREEDOMS, LINEARISE, PRODUCTS, full_viewers
 from kinegrad.kernels.solvers.multiply import minus4, minus_transposed4, right4
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 
-(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu_, eta_v_, eta_a_) = PRODUCTS.viewers(
-    *"par flag g q v a vp ap dv da mu eta_v eta_a".split()
+(par_, flag_, g_, q_, v_, a_, vp_, ap_, dv_, da_, mu4_, eta_v4_, eta_a4_) = PRODUCTS.viewers(
+    *"par flag g q v a vp ap dv da mu4 eta_v4 eta_a4".split()
 )
-(lam_, sv_, sa_, yp_, yv_, ya_, M_, C_) = PRODUCTS.viewers(*"lam sv sa yp yv ya M C".split())
+(lam_, sv_, sa_, yp4_, yv4_, ya4_, ys4_, M_, C_) = PRODUCTS.viewers(*"lam sv sa yp4 yv4 ya4 ys4 M C".split())
 (R_q_, R_s_, Phi_q_, Phi_s_, Phid_q_, Phid_s_, Phidd_q_, Phidd_s_, Phidd_v_) = PRODUCTS.viewers(
     *"R_q R_s Phi_q Phi_s Phid_q Phid_s Phidd_q Phidd_s Phidd_v".split()
 )
@@ -348,7 +350,7 @@ def adjoint(fn, ctx, m, rule, segment, scratch, variation):
     par, flag, g = par_(ctx), flag_(ctx), g_(ctx)
     q, v, a, vp, ap, lam = q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx)
     g_q, g_v, g_a = g_q_(ctx), g_v_(ctx), g_a_(ctx)
-    mu, eta_v, eta_a, yp, yv, ya = mu_(ctx), eta_v_(ctx), eta_a_(ctx), yp_(ctx), yv_(ctx), ya_(ctx)
+    mu, yp, yv, ya = mu4_(ctx), yp4_(ctx), yv4_(ctx), ya4_(ctx)
     n, nd, no, s, steps = q.shape[0], Z.shape[1], g.shape[0], rb.shape[0], hs.shape[0]
     chosen, after_step, at = scratch.chosen[0], scratch.chosen[1], s * (3 * n + m)
     load_chosen(traj[steps], at, after_step)
@@ -358,9 +360,9 @@ def adjoint(fn, ctx, m, rule, segment, scratch, variation):
     p4, v4, a4 = scratch.rows[0], scratch.rows[1], scratch.rows[2]
     z, zd, zdd = scratch.z[0], scratch.z[1], scratch.z[2]
     no_projection(dv_(ctx), da_(ctx), sv_(ctx), sa_(ctx))
-    for i in range(n):
-        eta_v[i] = 0.0
-        eta_a[i] = 0.0
+    clear4(eta_v4_(ctx))
+    clear4(eta_a4_(ctx))
+    clear4(ys4_(ctx))
     for step in range(steps - 1, -1, -1):
         h = hs[step]
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
@@ -413,20 +415,20 @@ def adjoint(fn, ctx, m, rule, segment, scratch, variation):
                 hand_back4(explicit, i, s, e, nd, zd, YV, Zd[e])
                 if not explicit:
                     predict_transposed4(family, h, nd, Z[e], Zd[e], A[e], X[e])
-                for c in range(used):
-                    for j in range(n):
-                        mu[j] = -U[j, c]
-                    for l in range(yp.shape[0]):
-                        yp[l], yv[l], ya[l] = 0.0, 0.0, 0.0
-                    for l in range(S.rows):
-                        yp[l], yv[l], ya[l] = -p4[l, c], -v4[l, c], -a4[l, c]
-                    flag[OBJECTIVE] = 4 * e + c
-                    par[WEIGHT] = weights[4 * e + c]
-                    call(fn[PULLBACK], ctx)
+                minus_copy4(U, mu)
+                clear4(yp)
+                clear4(yv)
+                clear4(ya)
+                for l in range(S.rows):
+                    put4(yp, l, mul4(-1.0, get4(p4, l)))
+                    put4(yv, l, mul4(-1.0, get4(v4, l)))
+                    put4(ya, l, mul4(-1.0, get4(a4, l)))
+                pull4(fn, ctx, e, used, weights)
         if explicit:
             for e in range(Z.shape[0]):
                 collect4(s, YZ, e, nd, Z[e])
                 collect4(s, YV, e, nd, Zd[e])
         for k in range(nd):
             after_step[k] = chosen[k]
+    collect(ctx)
     return OK, 0

@@ -29,6 +29,7 @@ from kinegrad.kernels.vec3 import (
     vec,
     vec_at,
 )  # fmt: skip
+from kinegrad.kernels.vec4 import column
 
 
 @kernel
@@ -217,7 +218,7 @@ def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
             gl, ga = momentum(I, neg(vec_at(ds, gravity)), (0.0, 0.0, 0.0))
             inc6(B["S"], gl, ga)
         if touch[i] & INERTIA:
-            D = B["D"][0:10]
+            D = B["dI"]
             moment_changes(B, mass, s, ds, D)
             a, b = six(B["acs"])
             fl, fa = inertia_wrench(D, v, o, a, b)
@@ -260,16 +261,16 @@ def marker_changes(node, mk, col, k):
 
 
 @kernel
-def marker_wrench(g):
-    """Force and moment of the covectors summed in g."""
-    return (g[0], g[1], g[2]), (g[8] - g[10], g[9] - g[5], g[4] - g[6])
+def marker_wrench(g, c):
+    """The wrench of the covectors summed in lane c of g."""
+    return column(g, c), (g[8, c] - g[10, c], g[9, c] - g[5, c], g[4, c] - g[6, c])
 
 
 @kernel
-def less_turned(S, F, g, ev, eo):
-    """S - e ×* (F + wrench of g)."""
+def less_turned(S, F, g, c, ev, eo):
+    """S - e ×* (F + wrench of g in lane c)."""
     fl, fa = six(F)
-    gl, ga = marker_wrench(g)
+    gl, ga = marker_wrench(g, c)
     fl, fa = fcross(ev, eo, add(fl, gl), add(fa, ga))
     sl, sa = six(S)
     return sub(sl, fl), sub(sa, fa)
@@ -289,9 +290,9 @@ def project_changes(node, coord, ds, touch, p, R, Nv, Na):
             s2l, s2a = six(B["S2"])
             if touch[i] & CARRIED:
                 ev, eo = six(B["Xp"])
-                sl, sa = less_turned(B["S"], B["F"], B["g"], ev, eo)
-                s1l, s1a = less_turned(B["S1"], B["F1"], B["g1"], ev, eo)
-                s2l, s2a = less_turned(B["S2"], B["F2"], B["g2"], ev, eo)
+                sl, sa = less_turned(B["S"], B["F"], B["g"], 0, ev, eo)
+                s1l, s1a = less_turned(B["S1"], B["F1"], B["g"], 1, ev, eo)
+                s2l, s2a = less_turned(B["S2"], B["F2"], B["g"], 2, ev, eo)
             for j in range(B["k"], B["k"] + B["nk"]):
                 b = coord[j]["b"]
                 R[j, p] += dot6(sl, sa, b)
@@ -299,9 +300,9 @@ def project_changes(node, coord, ds, touch, p, R, Nv, Na):
                 Na[j, p] += dot6(s2l, s2a, b)
                 if B["type"] == SCREW:
                     u = mul(ds[B["pitch"]], vec_at(b, 3))
-                    R[j, p] += dot(u, vec(B["F"])) + dot(u, vec(B["g"]))
-                    Nv[j, p] += dot(u, vec(B["F1"])) + dot(u, vec(B["g1"]))
-                    Na[j, p] += dot(u, vec(B["F2"])) + dot(u, vec(B["g2"]))
+                    R[j, p] += dot(u, vec(B["F"])) + dot(u, column(B["g"], 0))
+                    Nv[j, p] += dot(u, vec(B["F1"])) + dot(u, column(B["g"], 1))
+                    Na[j, p] += dot(u, vec(B["F2"])) + dot(u, column(B["g"], 2))
         if B["parent"] > 0:
             P = node[B["parent"]]
             for j in range(6):

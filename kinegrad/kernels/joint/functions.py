@@ -8,6 +8,7 @@ from kinegrad.kernels.clearing import clear_covectors, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import LINEAR_FORCES, run_stage
+from kinegrad.kernels.four_adjoints import collect_one, one_of_four
 from kinegrad.kernels.jit import cfunction, kernel, record
 from kinegrad.kernels.joint.directions import (
     direction_columns,
@@ -35,8 +36,8 @@ from kinegrad.kernels.joint.markers import (
 )  # fmt: skip
 from kinegrad.kernels.joint.motion import accelerations, field, positions, velocities
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
-from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, GEOMETRY, MARKERS, MASS, NODE
-from kinegrad.kernels.products import AT_POSITION, OBJECTIVE
+from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, GEOMETRY, MARKERS, MASS, NODE, NODE_DUAL
+from kinegrad.kernels.products import AT_POSITION, BLOCK, OBJECTIVE
 from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import add, cross, dot, mat, mv, six, vec_at, vm
 
@@ -44,15 +45,20 @@ LAYOUT = ELEMENTS.extend(
     [("node", record(NODE), 1), ("coord", record(COORDINATE), 1), ("mass", record(MASS), 1)]
     + [("touch", "i8", 2), ("want", "i8", 1), ("star", "i8", 1)]
     + [("centred", record(CENTRED), 1), ("centred_b", record(CENTRED_SCREW), 1)]
+    + [("node_dual", record(NODE_DUAL), 1)]
 )
 node_, coord_, mass_, touch_, want_, zero_, star_ = LAYOUT.viewers(*"node coord mass touch want zero star".split())
-mk_, col_, sc_, count_, flag_, s_, ds_, psi_s_ = LAYOUT.viewers(*"mk col sc count flag s ds psi_s".split())
+mk_, col_, sc_, count_, flag_, s_, ds_, dual_, node_dual_, psi4_ = LAYOUT.viewers(
+    *"mk col sc count flag s ds dual node_dual psi4".split()
+)
 (square_,) = LAYOUT.viewers("square")
-q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
+q_, v_, a_, vp_, ap_, dv_, da_, f_, mu4_, eta_v4_, eta_a4_ = LAYOUT.viewers(
+    *"q v a vp ap dv da f mu4 eta_v4 eta_a4".split()
+)
 M_, C_ = LAYOUT.viewers(*"M C".split())
 R_q_, Nv_q_, Na_q_, R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_q Nv_q Na_q R_s Nv_s Na_s".split())
 
-AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
+AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS, FOUR_ADJOINTS = range(5)
 PARTS = Parts()
 
 
@@ -205,12 +211,21 @@ def products_of_directions(ctx):
 @cfunction(what="the adjoint kernels")
 def pullback(ctx):
     """Adds to psi_s of one objective, after linearise at the same point."""
-    node, mk, psi_s = node_(ctx), mk_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
-    motions(node, coord_(ctx), want_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx))
-    marker_motions(node, mk)
+    one_of_four(ctx)
+    common.run_part(ctx, FOUR_ADJOINTS)
+    collect_one(ctx, flag_(ctx)[OBJECTIVE])
+
+
+@PARTS.part(FOUR_ADJOINTS)
+@cfunction(what="the adjoint kernels")
+def pullback4(ctx):
+    """Adds to psi4 of the objectives of a block, after linearise at the same point."""
+    node, dual, mk, of_marker, psi = node_(ctx), node_dual_(ctx), mk_(ctx), dual_(ctx), psi4_(ctx)[flag_(ctx)[BLOCK]]
+    motions(node, dual, coord_(ctx), want_(ctx), mu4_(ctx), eta_v4_(ctx), eta_a4_(ctx))
+    marker_motions(dual, mk, of_marker)
     common.pull(ctx)
-    marker_slots(node, mk, want_(ctx), psi_s)
-    node_slots(node, mass_(ctx), s_(ctx), q_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi_s)
+    marker_slots(node, dual, mk, of_marker, want_(ctx), psi)
+    node_slots(node, dual, mass_(ctx), s_(ctx), q_(ctx), want_(ctx), count_(ctx)[GRAVITY], psi)
 
 
 @cfunction(what="the simulation kernels")
@@ -232,4 +247,4 @@ def energy(ctx):
     common.energies(ctx, kinetic, potential)
 
 
-FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)
+FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position, pullback4)

@@ -5,6 +5,8 @@ Moments are (m, m c) and (Ixx Iyy Izz Ixy Ixz Iyz) about the global origin, so c
 
 from kinegrad.kernels.jit import inlined, kernel
 from kinegrad.kernels.joint.motion import dot4, e_column, euler_axis, four, move, place
+from kinegrad.kernels.lanes import lane, of4
+from kinegrad.kernels.linalg import put4
 from kinegrad.kernels.pattern import place as place_of
 from kinegrad.kernels.vec3 import (
     add,
@@ -27,6 +29,7 @@ from kinegrad.kernels.vec3 import (
     vec_at,
     vm,
 )  # fmt: skip
+from kinegrad.kernels.vec4 import vec4, vec4_at
 
 
 @kernel
@@ -230,6 +233,7 @@ def body_terms(node, mass, s):
                 B["Ib"][j] = 0.0
             for j in range(6):
                 B["F"][j] = 0.0
+                B["Fb"][j] = 0.0
                 B["F1"][j] = 0.0
                 B["F2"][j] = 0.0
             for j in range(9):
@@ -246,6 +250,7 @@ def body_terms(node, mass, s):
             put(B["h"], h)
             fl, fa = inertia_wrench(I, v, o, a, b)
             put6(B["F"], fl, fa)
+            put6(B["Fb"], fl, fa)
             t = 0.5 * (I[4] + I[5] + I[6])  # second moments are (tr/2) 1 - I
             x = add(mul(I[1], v), cross(o, (t - I[4], -I[7], -I[8])))
             y = add(mul(I[2], v), cross(o, (-I[7], t - I[5], -I[9])))
@@ -257,8 +262,6 @@ def body_terms(node, mass, s):
             v, o = six(B["U"])
             fl, fa = momentum(I, v, o)
             put6(B["F2"], fl, fa)
-        for j in range(6):
-            B["Fb"][j] = B["F"][j]
 
 
 @kernel
@@ -277,42 +280,55 @@ def euler_block(B, z, F, S, D):
 
 
 @kernel
+def side_by_side(coord):
+    """E of every coordinate."""
+    for k in range(coord.shape[0]):
+        c = coord[k]
+        E, b, bd, bdd, w, u = c["E"], c["b"], c["bd"], c["bdd"], c["w"], c["u"]
+        zero = 0.0 * b[0]
+        for j in range(6):
+            put4(E, j, of4(bdd[j], 2.0 * bd[j], w[j], u[j]))
+        for j in range(3):
+            put4(E, 6 + j, of4(bd[3 + j], b[3 + j], zero, zero))
+
+
+@inlined
+def wrenches4(B):
+    """The wrenches F, none, F1, F2 of a node in lanes."""
+    fl, fa = six(B["F"])
+    f1l, f1a = six(B["F1"])
+    f2l, f2a = six(B["F2"])
+    o = 0.0 * fl[0]
+    l = of4(fl[0], o, f1l[0], f2l[0]), of4(fl[1], o, f1l[1], f2l[1]), of4(fl[2], o, f1l[2], f2l[2])
+    a = of4(fa[0], o, f1a[0], f2a[0]), of4(fa[1], o, f1a[1], f2a[1]), of4(fa[2], o, f1a[2], f2a[2])
+    return l, a
+
+
+@kernel
 def inertia_linear(node, coord, z, S, M, K, C, Nv, Na):
-    """M, (M a + f)_q, f_qd, (M dv)_q, (M da)_q of the bodies: one backward sweep over ancestor pairs (INE-5 to INE-8)."""
+    """M, (M a + f)_q, f_qd, (M dv)_q, (M da)_q of the bodies: one backward sweep over ancestor pairs (INE-5 to INE-8).
+
+    The last four go side by side, in lanes.
+    """
+    side_by_side(coord)
     for i in range(node.shape[0] - 1, 0, -1):
         B = node[i]
         I = get10(B["I"])
         h = vec(B["h"])
         X = mat(B["X"])
         tr = X[0][0] + X[1][1] + X[2][2]
-        fl, fa = six(B["F"])
-        f1l, f1a = six(B["F1"])
-        f2l, f2a = six(B["F2"])
+        fl, fa = wrenches4(B)
         first = B["k"]
         for k in range(first, first + B["nk"]):
             c = coord[k]
             bv, bo = six(c["b"])
-            dv, do = six(c["bd"])
-            ev, eo = six(c["bdd"])
             ul, ua = momentum(I, bv, bo)
             g = mul(2.0, add(cross(h, bv), sub(mul(tr, bo), mv(X, bo))))
-            xl, xa = momentum(I, ev, eo)
+            xl, xa = momentum(I, vec4(c["E"]), vec4_at(c["E"], 3))
             cl, ca = fcross(bv, bo, fl, fa)
-            xl = add(add(xl, cl), mul(2.0, cross(do, h)))
-            xa = add(add(xa, ca), mul(2.0, sub(mul(tr, do), vm(do, X))))
-            yl, ya = momentum(I, dv, do)
-            yl = mul(2.0, add(yl, cross(bo, h)))
-            ya = mul(2.0, add(ya, sub(mul(tr, bo), vm(bo, X))))
-            wv, wo = six(c["w"])
-            vl, va = momentum(I, wv, wo)
-            cl, ca = fcross(bv, bo, f1l, f1a)
-            vl = add(vl, cl)
-            va = add(va, ca)
-            wv, wo = six(c["u"])
-            al, aa = momentum(I, wv, wo)
-            cl, ca = fcross(bv, bo, f2l, f2a)
-            al = add(al, cl)
-            aa = add(aa, ca)
+            o = mul(2.0, vec4_at(c["E"], 6))
+            xl = add(add(xl, cl), cross(o, h))
+            xa = add(add(xa, ca), sub(mul(tr, o), vm(o, X)))
             j = first + B["nk"] - 1
             while j >= 0:
                 q = coord[j]
@@ -321,16 +337,18 @@ def inertia_linear(node, coord, z, S, M, K, C, Nv, Na):
                 above, below = place_of(S, j, k), place_of(S, k, j)
                 M[below] = t
                 M[above] = t
-                K[above] += dot6(xl, xa, b)
-                C[above] += dot6(yl, ya, b)
-                Nv[above] += dot6(vl, va, b)
-                Na[above] += dot6(al, aa, b)
+                y = dot6(xl, xa, b)
+                K[above] += lane(y, 0)
+                C[above] += lane(y, 1)
+                Nv[above] += lane(y, 2)
+                Na[above] += lane(y, 3)
                 if j < first:
-                    d = q["bd"]
-                    K[below] += dot6(ul, ua, q["bdd"]) + g[0] * d[3] + g[1] * d[4] + g[2] * d[5]
-                    C[below] += 2.0 * dot6(ul, ua, d) + g[0] * b[3] + g[1] * b[4] + g[2] * b[5]
-                    Nv[below] += dot6(ul, ua, q["w"])
-                    Na[below] += dot6(ul, ua, q["u"])
+                    E = q["E"]
+                    y = dot(ul, vec4(E)) + dot(ua, vec4_at(E, 3)) + dot(g, vec4_at(E, 6))
+                    K[below] += lane(y, 0)
+                    C[below] += lane(y, 1)
+                    Nv[below] += lane(y, 2)
+                    Na[below] += lane(y, 3)
                 j = q["up"]
         if B["nk"] == 4:
             euler_block(B, z, B["F"], S, K)
@@ -341,7 +359,8 @@ def inertia_linear(node, coord, z, S, M, K, C, Nv, Na):
             put10(T["I"], add10(get10(T["I"]), I))
             for j in range(9):
                 T["X"][j] += B["X"][j]
-            inc6(T["F"], fl, fa)
-            inc6(T["F1"], f1l, f1a)
-            inc6(T["F2"], f2l, f2a)
+            for j in range(6):
+                T["F"][j] += B["F"][j]
+                T["F1"][j] += B["F1"][j]
+                T["F2"][j] += B["F2"][j]
             inc(T["h"], h)

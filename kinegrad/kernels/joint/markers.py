@@ -4,10 +4,13 @@ A point moves by x_q = bv + bo × x for every coordinate between it and the grou
 second derivatives are x_qa,qb = o_b × x_qa for b proximal to a (MRK-2).  Columns of a marker run from its node down.
 """
 
-from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.jit import inlined, kernel
 from kinegrad.kernels.joint.inertia import euler_block
+from kinegrad.kernels.lanes import lane, of4, spread4
+from kinegrad.kernels.linalg import get4, put4
 from kinegrad.kernels.pattern import place
 from kinegrad.kernels.vec3 import add, cross, dot, inc6, mat, mul, mv, put, six, sub, vec, vec_at
+from kinegrad.kernels.vec4 import gain4, inc4, inc4_at, vec4, vec4_at
 
 
 @kernel
@@ -87,85 +90,78 @@ def wrenches(node, mk):
 
 
 @kernel
-def gather(g, x, f, point):
-    """g += (f, x fᵀ); a unit vector has no force."""
+def gather(g, x, f, fv, fa, point):
+    """g += (f, x fᵀ) in three lanes, of f, fv and fa; a unit vector has no force."""
+    F = lanes_of(f, fv, fa)
     if point:
-        g[0] += f[0]
-        g[1] += f[1]
-        g[2] += f[2]
+        inc4(g, F)
     for i in range(3):
-        for j in range(3):
-            g[3 + 3 * i + j] += x[i] * f[j]
+        inc4_at(g, 3 + 3 * i, mul(x[i], F))
 
 
-@kernel
+@inlined
+def lanes_of(f, fv, fa):
+    """Three vectors as lanes of one."""
+    zero = 0.0 * f[0]
+    return of4(f[0], fv[0], fa[0], zero), of4(f[1], fv[1], fa[1], zero), of4(f[2], fv[2], fa[2], zero)
+
+
+@inlined
 def turned(g, bv, bo):
-    """bv × f + (x fᵀ) o - tr(x fᵀ) o: its product with o_b is f·x_qa,qb (MRK-4)."""
-    X = mat(g[3:12])
-    return add(cross(bv, vec(g)), sub(mv(X, bo), mul(g[3] + g[7] + g[11], bo)))
+    """bv × f + (x fᵀ) o - tr(x fᵀ) o: its product with o_b is f·x_qa,qb (MRK-4); in lanes."""
+    X = (vec4_at(g, 3), vec4_at(g, 6), vec4_at(g, 9))
+    return add(cross(bv, vec4(g)), sub(mv(X, bo), mul(get4(g, 3) + get4(g, 7) + get4(g, 11), bo)))
 
 
 @kernel
-def wrench_of(g, F):
-    """F = the wrench of the covectors summed in g."""
-    F[0] = g[0]
-    F[1] = g[1]
-    F[2] = g[2]
-    F[3] = g[8] - g[10]
-    F[4] = g[9] - g[5]
-    F[5] = g[4] - g[6]
+def wrench_of(g, c, F):
+    """F = the wrench of the covectors summed in lane c of g."""
+    F[0] = g[0, c]
+    F[1] = g[1, c]
+    F[2] = g[2, c]
+    F[3] = g[8, c] - g[10, c]
+    F[4] = g[9, c] - g[5, c]
+    F[5] = g[4, c] - g[6, c]
 
 
 @kernel
 def curvature(node, coord, mk, z, S, K, Nv, Na):
-    """Add f·x_qq, fv·x_qq, fa·x_qq of all markers: sums over subtrees, then ancestor pairs."""
+    """Add f·x_qq, fv·x_qq, fa·x_qq of all markers: sums over subtrees, then ancestor pairs; the three in lanes."""
+    zero = spread4(0.0)
     for i in range(1, node.shape[0]):
         for j in range(12):
-            node[i]["g"][j] = 0.0
-            node[i]["g1"][j] = 0.0
-            node[i]["g2"][j] = 0.0
+            put4(node[i]["g"], j, zero)
     for i in range(mk.shape[0]):
         m = mk[i]
         if m["node"] > 0:
-            B = node[m["node"]]
-            x = vec(m["x"])
-            gather(B["g"], x, vec(m["f"]), m["point"])
-            gather(B["g1"], x, vec(m["fv"]), m["point"])
-            gather(B["g2"], x, vec(m["fa"]), m["point"])
+            gather(node[m["node"]]["g"], vec(m["x"]), vec(m["f"]), vec(m["fv"]), vec(m["fa"]), m["point"])
     for i in range(node.shape[0] - 1, 0, -1):
         B = node[i]
         first = B["k"]
         for k in range(first, first + B["nk"]):
             bv, bo = six(coord[k]["b"])
             t = turned(B["g"], bv, bo)
-            t1 = turned(B["g1"], bv, bo)
-            t2 = turned(B["g2"], bv, bo)
             j = first + B["nk"] - 1
             while j >= 0:
-                o = vec_at(coord[j]["b"], 3)
-                y = dot(o, t)
-                y1 = dot(o, t1)
-                y2 = dot(o, t2)
+                y = dot(vec_at(coord[j]["b"], 3), t)
                 above = place(S, j, k)
-                K[above] += y
-                Nv[above] += y1
-                Na[above] += y2
+                K[above] += lane(y, 0)
+                Nv[above] += lane(y, 1)
+                Na[above] += lane(y, 2)
                 if j < first:
                     below = place(S, k, j)
-                    K[below] += y
-                    Nv[below] += y1
-                    Na[below] += y2
+                    K[below] += lane(y, 0)
+                    Nv[below] += lane(y, 1)
+                    Na[below] += lane(y, 2)
                 j = coord[j]["up"]
         if B["nk"] == 4:
-            wrench_of(B["g"], B["S"])
+            wrench_of(B["g"], 0, B["S"])
             euler_block(B, z, B["S"], S, K)
-            wrench_of(B["g1"], B["S"])
+            wrench_of(B["g"], 1, B["S"])
             euler_block(B, z, B["S"], S, Nv)
-            wrench_of(B["g2"], B["S"])
+            wrench_of(B["g"], 2, B["S"])
             euler_block(B, z, B["S"], S, Na)
         if B["parent"] > 0:
             T = node[B["parent"]]
             for j in range(12):
-                T["g"][j] += B["g"][j]
-                T["g1"][j] += B["g1"][j]
-                T["g2"][j] += B["g2"][j]
+                gain4(T["g"], j, get4(B["g"], j))

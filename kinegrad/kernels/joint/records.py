@@ -6,9 +6,9 @@ RIGID, TURN, SLIDE, EULER, SCREW = range(5)
 
 # k, nk: first coordinate and their number; up: the last coordinate proximal to this node, or -1.
 # x: joint point; V, a: motion (spatial, about the global origin); Vs, acs: the same at unprojected velocities;
-# W, U: motions of dv, da; tm, tv, ta: motions of mu, eta_v, eta_a.
+# W, U: motions of dv, da.
 # I, h, X, F: moments, momentum, int x xdᵀ, inertial wrench, composite during a backward sweep; F1, F2: wrenches of W, U.
-# g, g1, g2: covector sums (force, int x fᵀ) of the markers beyond; D: ten dual wrenches.
+# g: covector sums (force, int x fᵀ) of the markers beyond, of f, fv, fa in lanes.  dI: changes of moments in one direction.
 NODE = [
     ("parent", "i8"), ("type", "i8"), ("k", "i8"), ("nk", "i8"), ("up", "i8"),
     ("off", "i8"), ("ref", "i8"), ("rot", "i8"), ("axis", "i8"), ("sgn", "i8"), ("pitch", "i8"), ("m0", "i8"), ("m1", "i8"),
@@ -16,16 +16,21 @@ NODE = [
     ("V", "num", 6), ("a", "num", 6), ("Vs", "num", 6), ("acs", "num", 6), ("W", "num", 6), ("U", "num", 6),
     ("I", "num", 10), ("Ib", "num", 10), ("h", "num", 3), ("X", "num", 9),
     ("F", "num", 6), ("F1", "num", 6), ("F2", "num", 6), ("Fb", "num", 6),
-    ("g", "num", 12), ("g1", "num", 12), ("g2", "num", 12),
-    ("tm", "num", 6), ("tv", "num", 6), ("ta", "num", 6), ("D", "num", 60),
+    ("g", "num", (12, 4)),
+    ("dI", "num", 10),
     ("Xp", "num", 6), ("Xi", "num", 6), ("Xid", "num", 6), ("Xidd", "num", 6), ("dW", "num", 6), ("dU", "num", 6),
     ("S", "num", 6), ("S1", "num", 6), ("S2", "num", 6),
 ]  # fmt: skip
 
-# up: the next proximal coordinate; b, bd, bdd: screw and its time derivatives; w, u: its derivative along dv, da.
+# What four adjoints make of a node, a column each: tm, tv, ta: motions of mu, eta_v, eta_a; D: ten dual wrenches.
+N_DUAL = 60
+NODE_DUAL = [("tm", "num", (6, 4)), ("tv", "num", (6, 4)), ("ta", "num", (6, 4)), ("D", "num", (N_DUAL, 4))]
+
+# up: the next proximal coordinate; b, bd, bdd: screw and its time derivatives; w, u: its derivative along dv, da.  E: lanes of
+# bdd, 2 bd, w, u, and then of the angular parts of bd, b.
 COORDINATE = [
     ("node", "i8"), ("up", "i8"),
-    ("b", "num", 6), ("bd", "num", 6), ("bdd", "num", 6), ("w", "num", 6), ("u", "num", 6),
+    ("b", "num", 6), ("bd", "num", 6), ("bdd", "num", 6), ("w", "num", 6), ("u", "num", 6), ("E", "num", (9, 4)),
 ]  # fmt: skip
 
 # A mass on a node: slots of mass, centre, body reference point, inertia (six numbers; 0 for a point mass).

@@ -1,10 +1,11 @@
 """The seven functions of the natural set, as C functions of a context; what elements contribute comes by stages."""
 
 from kinegrad.kernels import set_functions as common
-from kinegrad.kernels.clearing import clear_covectors, clear_products
+from kinegrad.kernels.clearing import clear_covectors, clear_motions, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import LINEAR_FORCES, run_stage
+from kinegrad.kernels.four_adjoints import collect_one, one_of_four, take_column
 from kinegrad.kernels.jit import cfunction, kernel, record
 from kinegrad.kernels.natural.directions import dual_changes, force_changes, frame_changes
 from kinegrad.kernels.natural.frames import move_frames
@@ -49,7 +50,7 @@ from kinegrad.kernels.natural.records import (
     VS,
     V,
 )  # fmt: skip
-from kinegrad.kernels.products import AT_POSITION, OBJECTIVE
+from kinegrad.kernels.products import AT_POSITION, BLOCK, END_COLUMN, FIRST_COLUMN, OBJECTIVE
 from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import dot, vec_at
 
@@ -63,12 +64,12 @@ entity_, basis_, frame_, fcol_, place_, here_, mass_ = LAYOUT.viewers(
     *"entity basis frame fcol place here mass".split()
 )
 watch_, seen_, touch_, M0_, f0_, dZ_, star_ = LAYOUT.viewers(*"watch seen touch M0 f0 dZ star".split())
-mk_, col_, sc_, count_, flag_, s_, ds_, psi_s_ = LAYOUT.viewers(*"mk col sc count flag s ds psi_s".split())
+mk_, col_, sc_, count_, flag_, s_, ds_, psi_s_, dual_ = LAYOUT.viewers(*"mk col sc count flag s ds psi_s dual".split())
 q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
 M_, square_ = LAYOUT.viewers(*"M square".split())
 R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_s Nv_s Na_s".split())
 
-PREPARE, AT_POSITIONS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(4)
+PREPARE, AT_POSITIONS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS, FOUR_ADJOINTS = range(5)
 PARTS = Parts()
 
 
@@ -240,16 +241,41 @@ def products_of_directions(ctx):
 @cfunction(what="the adjoint kernels")
 def pullback(ctx):
     """Adds to psi_s of one objective, after linearise at the same point."""
+    one_of_four(ctx)
+    common.run_part(ctx, FOUR_ADJOINTS)
+    collect_one(ctx, flag_(ctx)[OBJECTIVE])
+
+
+@kernel
+def move_by_adjoint(ctx, c):
+    """The fields of mu, eta_v, eta_a, in column c."""
+    frame, basis, entity, s = frame_(ctx), basis_(ctx), entity_(ctx), s_(ctx)
+    take_column(ctx, c)
+    move_frames(frame, basis, entity, mu_(ctx), s, MU)
+    move_frames(frame, basis, entity, eta_v_(ctx), s, EV)
+    move_frames(frame, basis, entity, eta_a_(ctx), s, EA)
+
+
+@PARTS.part(FOUR_ADJOINTS)
+@cfunction(what="the adjoint kernels")
+def pullback4(ctx):
+    """Adds to psi_s, and of elements to psi4, of the objectives of a block, after linearise at the same point; what the set
+    itself does is done for one after the other."""
     frame, basis, entity, place, mk, s = frame_(ctx), basis_(ctx), entity_(ctx), place_(ctx), mk_(ctx), s_(ctx)
-    mu, eta_v, eta_a, psi_s = mu_(ctx), eta_v_(ctx), eta_a_(ctx), psi_s_(ctx)[flag_(ctx)[OBJECTIVE]]
-    move_frames(frame, basis, entity, mu, s, MU)
-    move_frames(frame, basis, entity, eta_v, s, EV)
-    move_frames(frame, basis, entity, eta_a, s, EA)
-    marker_motions(frame, place, entity, mk, here_(ctx), s, mu, eta_v, eta_a)
+    dual, here, flag = dual_(ctx), here_(ctx), flag_(ctx)
+    first, end = flag[FIRST_COLUMN], flag[END_COLUMN]
+    clear_motions(dual)
+    for c in range(first, end):
+        move_by_adjoint(ctx, c)
+        marker_motions(frame, place, entity, mk, dual, here, s, mu_(ctx), eta_v_(ctx), eta_a_(ctx), c)
     common.pull(ctx)
-    marker_slots(frame, place, entity, mk, here_(ctx), s, psi_s)
-    inertia_slots(frame, mass_(ctx), s, count_(ctx)[GRAVITY], psi_s)
-    frame_slots(frame, basis, entity, s, psi_s)
+    for c in range(first, end):
+        psi_s = psi_s_(ctx)[4 * flag[BLOCK] + c]
+        if end - first > 1:
+            move_by_adjoint(ctx, c)
+        marker_slots(frame, place, entity, mk, dual, here, s, c, psi_s)
+        inertia_slots(frame, mass_(ctx), s, count_(ctx)[GRAVITY], psi_s)
+        frame_slots(frame, basis, entity, s, psi_s)
 
 
 @cfunction(what="the simulation kernels")
@@ -264,4 +290,4 @@ def energy(ctx):
     common.energies(ctx, kinetic, potential)
 
 
-FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position)
+FUNCTIONS = (evaluate, bias, observe, linearise, pullback, energy, position, pullback4)

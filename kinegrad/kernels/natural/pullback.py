@@ -10,49 +10,50 @@ from kinegrad.kernels.natural.frames import normal, turned, turned_back, value, 
 from kinegrad.kernels.natural.inertia import add_by_moments, add_weight, by_moments
 from kinegrad.kernels.natural.markers import gather, of_marker
 from kinegrad.kernels.natural.records import AC, AS, AT, CROSS, DA, DV, EA, EV, GEOMETRY, MU, N_FIELDS, POINT, VS, V
-from kinegrad.kernels.vec3 import add, cross, dot, inc_at, mat, mul, neg, put, vec, vec_at, vm
+from kinegrad.kernels.vec3 import add, cross, dot, inc_at, mat, mul, neg, vec, vec_at, vm
+from kinegrad.kernels.vec4 import column, put_column
 
 
 @kernel
-def marker_motions(frame, place, entity, mk, here, s, mu, eta_v, eta_a):
-    """dm, dv, da of the markers."""
+def marker_motions(frame, place, entity, mk, dual, here, s, mu, eta_v, eta_a, c):
+    """dm, dv, da of the markers, in column c."""
     for i in range(mk.shape[0]):
         m = mk[i]
         if m["node"] < 0:
             e = entity[-1 - m["node"]]
-            put(m["dm"], value(e, mu, s, False))
-            put(m["dv"], value(e, eta_v, s, False))
-            put(m["da"], value(e, eta_a, s, False))
+            put_column(dual[i]["dm"], c, value(e, mu, s, False))
+            put_column(dual[i]["dv"], c, value(e, eta_v, s, False))
+            put_column(dual[i]["da"], c, value(e, eta_a, s, False))
         else:
             T, l = frame[place[m["node"]]["frame"]]["T"], vec(here[i]["l"])
-            put(m["dm"], of_marker(T, MU, m, l))
-            put(m["dv"], of_marker(T, EV, m, l))
-            put(m["da"], of_marker(T, EA, m, l))
+            put_column(dual[i]["dm"], c, of_marker(T, MU, m, l))
+            put_column(dual[i]["dv"], c, of_marker(T, EV, m, l))
+            put_column(dual[i]["da"], c, of_marker(T, EA, m, l))
 
 
 @kernel
-def marker_slots(frame, place, entity, mk, here, s, psi_s):
-    """Duals of the markers to their own slots, and to the fields of their frames."""
+def marker_slots(frame, place, entity, mk, dual, here, s, c, psi_s):
+    """Duals of the markers, in column c, to their own slots, and to the fields of their frames."""
     for i in range(frame.shape[0]):
         for j in range(N_FIELDS):
             frame[i]["D"][j] = 0.0
     for i in range(mk.shape[0]):
         m = mk[i]
         if m["node"] < 0:
-            constant_slots(entity[-1 - m["node"]], vec(m["X"]), psi_s)
+            constant_slots(entity[-1 - m["node"]], column(dual[i]["X"], c), psi_s)
             continue
         P = place[m["node"]]
         T, D, l = frame[P["frame"]]["T"], frame[P["frame"]]["D"], vec(here[i]["l"])
-        gather(D, AT, m, l, vec(m["X"]))
-        gather(D, VS, m, l, vec(m["X1"]))
-        gather(D, V, m, l, vec(m["Y1"]))
-        gather(D, AC, m, l, vec(m["Y2"]))
+        gather(D, AT, m, l, column(dual[i]["X"], c))
+        gather(D, VS, m, l, column(dual[i]["X1"], c))
+        gather(D, V, m, l, column(dual[i]["Y1"], c))
+        gather(D, AC, m, l, column(dual[i]["Y2"], c))
         gather(D, MU, m, l, vec(m["f"]))
         gather(D, EV, m, l, vec(m["fv"]))
         gather(D, EA, m, l, vec(m["fa"]))
         if m["want"]:
-            y = add(turned_back(T, AT, vec(m["X"])), turned_back(T, VS, vec(m["X1"])))
-            y = add(y, add(turned_back(T, V, vec(m["Y1"])), turned_back(T, AC, vec(m["Y2"]))))
+            y = add(turned_back(T, AT, column(dual[i]["X"], c)), turned_back(T, VS, column(dual[i]["X1"], c)))
+            y = add(y, add(turned_back(T, V, column(dual[i]["Y1"], c)), turned_back(T, AC, column(dual[i]["Y2"], c))))
             y = add(y, add(turned_back(T, MU, vec(m["f"])), turned_back(T, EV, vec(m["fv"]))))
             local_slots(P, m, add(y, turned_back(T, EA, vec(m["fa"]))), s, psi_s)
 

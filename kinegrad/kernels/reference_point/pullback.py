@@ -3,7 +3,8 @@
 from kinegrad.kernels.jit import kernel
 from kinegrad.kernels.reference_point.markers import local
 from kinegrad.kernels.reference_point.motion import change_of, parameters
-from kinegrad.kernels.vec3 import add, dot, inc_at, mat, mul, mv, neg, put, put_mat, sub, vec, vec_at, vm
+from kinegrad.kernels.vec3 import add, dot, inc_at, mat, mul, mv, neg, put_mat, sub, vec, vec_at, vm
+from kinegrad.kernels.vec4 import column, put_column
 
 
 @kernel
@@ -18,8 +19,8 @@ def motions(body, q, mu, eta_v, eta_a):
 
 
 @kernel
-def marker_motions(body, mk, s, mu, eta_v, eta_a):
-    """dm, dv, da of the markers."""
+def marker_motions(body, mk, dual, s, mu, eta_v, eta_a, c):
+    """dm, dv, da of the markers, in column c."""
     for i in range(mk.shape[0]):
         m = mk[i]
         if m["node"] > 0:
@@ -27,22 +28,22 @@ def marker_motions(body, mk, s, mu, eta_v, eta_a):
             k = B["k"]
             l = local(m, s)
             x, y, z = mv(mat(B["Tm"]), l), mv(mat(B["Tv"]), l), mv(mat(B["Ta"]), l)
-            put(m["dm"], add(x, vec_at(mu, k)) if m["point"] else x)
-            put(m["dv"], add(y, vec_at(eta_v, k)) if m["point"] else y)
-            put(m["da"], add(z, vec_at(eta_a, k)) if m["point"] else z)
+            put_column(dual[i]["dm"], c, add(x, vec_at(mu, k)) if m["point"] else x)
+            put_column(dual[i]["dv"], c, add(y, vec_at(eta_v, k)) if m["point"] else y)
+            put_column(dual[i]["da"], c, add(z, vec_at(eta_a, k)) if m["point"] else z)
 
 
 @kernel
-def marker_slots(body, mk, psi_s):
-    """Duals and covectors of the markers to their own slots and to their centres of mass, where they are wanted (RFP-9)."""
+def marker_slots(body, mk, dual, c, psi_s):
+    """Duals, in column c, and covectors of the markers to their own slots and centres of mass, where wanted (RFP-9)."""
     for i in range(mk.shape[0]):
         m = mk[i]
         if not m["want"]:
             continue
         B = body[m["node"]]
-        G = vm(vec(m["X"]), mat(B["A"]))
-        G = add(G, add(vm(vec(m["X1"]), mat(B["Ads"])), vm(vec(m["Y1"]), mat(B["Ad"]))))
-        G = add(G, add(vm(vec(m["Y2"]), mat(B["Add"])), vm(vec(m["f"]), mat(B["Tm"]))))
+        G = vm(column(dual[i]["X"], c), mat(B["A"]))
+        G = add(G, add(vm(column(dual[i]["X1"], c), mat(B["Ads"])), vm(column(dual[i]["Y1"], c), mat(B["Ad"]))))
+        G = add(G, add(vm(column(dual[i]["Y2"], c), mat(B["Add"])), vm(vec(m["f"]), mat(B["Tm"]))))
         G = add(G, add(vm(vec(m["fv"]), mat(B["Tv"])), vm(vec(m["fa"]), mat(B["Ta"]))))
         inc_at(psi_s, m["loc"], G)
         inc_at(psi_s, m["ref"], neg(G))

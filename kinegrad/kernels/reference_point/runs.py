@@ -6,6 +6,7 @@ from kinegrad.kernels.reference_point.functions import (
     AT_POSITIONS,
     DIRECTION_COLUMNS,
     DIRECTION_PRODUCTS,
+    FOUR_ADJOINTS,
     INERTIA_PRODUCTS,
     PARTS,
 )
@@ -14,6 +15,7 @@ OWN = {
     functions.POSITION: (AT_POSITIONS,),
     functions.EVALUATE: (AT_POSITIONS,),
     functions.LINEARISE: (INERTIA_PRODUCTS,),
+    functions.PULLBACK: (FOUR_ADJOINTS,),
 }
 OF_DIRECTIONS = {functions.LINEARISE: (DIRECTION_COLUMNS, DIRECTION_PRODUCTS)}
 
