@@ -41,6 +41,8 @@ ALL_DIGITS = 1e-18  # of a solution: what further rounds would change, at most
 # squares of changes, against that of the solution: of one that is rounding, of one that is if it no longer shrinks, and of
 # one that may be left when rounds end
 SMALLEST, ROUNDED, BEARABLE = 1e-30, 1e-18, 1e-14
+HARDLY = 1e-4  # square of the factor by which rounds shrink a change at least, until rounding ends that
+NOISE = 1e-24  # square of a change, against that of the first round: rounding if it hardly shrinks
 
 
 @inlined
@@ -308,7 +310,7 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
                 put4(X, i, w)
                 first = w * w + first
         else:
-            size = first  # a solution of nothing but multipliers is rounding of what the first round gave
+            size = spread4(0.0)
             for i in range(n):
                 w = get4(W, i)
                 x = get4(X, i) + w
@@ -318,18 +320,18 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
         for l in range(m):
             r = mul4(D[l], row_times4(wide, dense, n, G, l, W, mul4(-1.0, get4(Z, l))))
             put4(Y, l, r if k == 0 else axpy4(1.0, r, get4(Y, l)))
-        if k > 0 and settled4(k, e, size if k == 1 else last, size, enough):
+        if k > 0 and settled4(k, e, size if k == 1 else last, size, first, enough):
             return k + 1
         last = e
-    return -MOST_ROUNDS if bearable4(last, size) else 0
+    return -MOST_ROUNDS if bearable4(last, size, first) else 0
 
 
 @kernel
-def bearable4(e, size):
+def bearable4(e, size, first):
     """Whether the last round changed none of four columns noticeably."""
     little = True
     for c in range(4):
-        little = little and real(lane(e, c)) <= BEARABLE * real(lane(size, c))
+        little = little and real(lane(e, c)) <= max(BEARABLE * real(lane(size, c)), NOISE * real(lane(first, c)))
     return little
 
 
@@ -341,9 +343,11 @@ def note(flag, rounds):
 
 
 @kernel
-def settled4(k, e, last, size, enough):
-    """`settled` for four columns."""
+def settled4(k, e, last, size, first, enough):
+    """`settled` for four columns; a solution of nothing but multipliers is rounding of what the first round gave."""
     done = k > 0
     for c in range(4):
-        done = done and settled(k, real(lane(e, c)), real(lane(last, c)), real(lane(size, c)), enough)
+        now, before = real(lane(e, c)), real(lane(last, c))
+        noise = now > HARDLY * before and now <= NOISE * real(lane(first, c))
+        done = done and (noise or settled(k, now, before, real(lane(size, c)), enough))
     return done

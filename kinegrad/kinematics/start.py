@@ -10,11 +10,12 @@ Rows may be redundant: K is solved by rank-revealing least squares.  The complia
 from __future__ import annotations
 
 import contextlib
+import warnings
 
 import numpy as np
 
 from kinegrad.coordinates.system import System, Workspace
-from kinegrad.errors import AssemblyError, SimulationError
+from kinegrad.errors import AccuracyWarning, AssemblyError, SimulationError
 from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, POSITION, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics import compiled
@@ -35,6 +36,7 @@ from kinegrad.kinematics.states import check_states
 
 MOST_NAMED = 3  # coordinates that move without inertia
 POSITION_TOLERANCE = 1e-13
+UNSATISFIED = 1e-5  # part of a row at acceleration level that may be left at the start
 ACCEPTED = 1e-9  # a residual above this, in a mechanism of size 1, is not assembled
 MAX_ITERATIONS = 60
 COINCIDE = 1e-9  # of the distance from the origin: markers nearer to each other are in one place
@@ -355,6 +357,20 @@ def _idle(system: System, work: Workspace, where: int) -> str:
     return " and ".join(repr(system.coordinates[k]) for k in np.flatnonzero(size > 0.5 * size.max())[:MOST_NAMED])
 
 
+def _tell_unsatisfied(system: System, J, a: np.ndarray, c: np.ndarray) -> None:
+    """Warns where rows at acceleration level are left unsatisfied: their inertias are too far apart, or they contradict."""
+    off = np.abs(J.real @ a + c)
+    part = off / np.maximum(abs(J.real) @ np.abs(a) + np.abs(c), 1e-300)
+    worst = int(part.argmax())
+    if part[worst] > UNSATISFIED:
+        warnings.warn(
+            f"The accelerations at the start leave {system.row_names[worst]!r} off by {off[worst]:.3g}: constraints contradict "
+            "each other there, or inertias that they move are too far apart; compare with another set of coordinates.",
+            AccuracyWarning,
+            stacklevel=2,
+        )
+
+
 def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0) -> None:
     """a and lam of the start, at q and v."""
     m = system.m
@@ -375,6 +391,8 @@ def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0)
         raise SimulationError(
             f"The accelerations at the start are not finite numbers; check {who or 'forces and expressions'} at t = 0."
         )
+    if m and not compliance:
+        _tell_unsatisfied(system, J, a[:, 0].real, work["c"][:m].real)
     work["a"][:] = a[:, 0]
     work["ap"][:] = a[:, 0]
     work["lam"][:] = 0.0

@@ -85,10 +85,12 @@ def test_every_example_by_fronts(path, kind):
         expected, found = (kg.gradient(m, wrt=wrt, method=method, tighten=False).matrix for m in (full, few))
         off, allowed = np.abs(found - expected).max(), 1e-12 * max(1.0, np.abs(expected).max())
         if off > allowed:  # machines that motors hold against their weights
-            signs = np.random.default_rng(0).choice([-1.0, 1.0], len(system.s))
-            nudged = run("dense", system.s * (1.0 + np.finfo(float).eps * signs))
-            moved = kg.gradient(nudged, wrt=wrt, method=method, tighten=False).matrix
-            allowed = min(3.0 * np.abs(moved - expected).max(), 10.0 * allowed)
+            moved = 0.0
+            for signs in np.random.default_rng(0).choice([-1.0, 1.0], (5, len(system.s))):
+                nudged = run("dense", system.s * (1.0 + np.finfo(float).eps * signs))
+                other = kg.gradient(nudged, wrt=wrt, method=method, tighten=False).matrix
+                moved = max(moved, np.abs(other - expected).max())
+            allowed = min(3.0 * moved, 10.0 * allowed)
         assert off <= allowed, method
 
 

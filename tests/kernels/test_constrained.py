@@ -232,6 +232,6 @@ def test_what_rows_alone_bear_settles(seed):
     T, Y0 = G @ G.T + np.eye(n), rng.normal(size=(m, 4)) * [1.0, 1e3, 1e-3, 0.0]
     X, Y = np.zeros((n, 4)), np.zeros((m, 4))
     status, rounds = solve_general(T, J, 0.0, False, J.T @ Y0, np.zeros((m, 4)), X, Y)
-    assert status == OK and 2 <= rounds <= 5
+    assert status == OK and 2 <= rounds <= 6
     assert_allclose(X, 0.0, atol=1e-20 * abs(J.T @ Y0).max())
     assert_allclose(Y, Y0, rtol=0, atol=1e-12 * abs(Y0).max())

@@ -292,7 +292,10 @@ forces:
             "measures: {o: hinge.reaction.force.x}",
             "'hinge.reaction.force.x', which is for objectives; a measure uses",
         ),
-        ("objectives: {o: {final: work}}", "uses 'work', an integral over a whole motion; integrate the power of a force"),
+        (
+            "objectives: {o: {final: work}}",
+            "uses 'work', an integral over a whole motion; integrate the power of a force",
+        ),
         ("objectives: {o: {final: strut.forces}}", "strut.force"),
         ("objectives: {o: {final: a.angular_velocity}}", "vector"),
     ],

@@ -1,10 +1,12 @@
 """Masses of frames: their moments Z, the constant mass matrix, forces of weight and inertia, energies (NAT-6)."""
 
 from kinegrad.kernels.clearing import clear_flat
-from kinegrad.kernels.jit import inlined, kernel
+from kinegrad.kernels.jit import inlined, kernel, real
 from kinegrad.kernels.natural.records import AT, MU, V
 from kinegrad.kernels.pattern import place
 from kinegrad.kernels.vec3 import add, axpy, dot, inc_at, mul, vec_at
+
+ROUNDING = 1e-15  # part of the largest inertia of a frame: what is left of moments that cancel
 
 
 @kernel
@@ -145,6 +147,21 @@ def mass_matrix(frame, basis, entity, fcol, P, M):
             for j in range(3):
                 if k[j] >= 0:
                     M[place(P, k[j], k[j])] += Z[15]
+    for i in range(1, frame.shape[0]):
+        if frame[i]["lead"] == i:
+            clear_rounding(fcol, frame[i]["y0"], frame[i]["y1"], P, M)
+
+
+@kernel
+def clear_rounding(fcol, first, end, P, M):
+    """M of coordinates of a frame without inertia but for rounding, as those across a plate, is 0: rows are weighed by it."""
+    most = 0.0
+    for c in range(first, end):
+        most = max(most, real(M[place(P, fcol[c]["k"], fcol[c]["k"])]))
+    for c in range(first, end):
+        p = place(P, fcol[c]["k"], fcol[c]["k"])
+        if abs(real(M[p])) <= ROUNDING * most:
+            M[p] -= real(M[p])
 
 
 @inlined
