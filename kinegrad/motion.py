@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError, UnusedOptionWarning
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
 from kinegrad.kinematics.multipliers import least_norm

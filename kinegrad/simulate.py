@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.run import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for, solved
 from kinegrad.errors import AccuracyWarning, IterationWarning, KinegradError, SimulationError

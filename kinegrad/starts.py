@@ -14,7 +14,8 @@ import numpy as np
 from kinegrad.balance.derivatives import RestDerivatives
 from kinegrad.balance.found import balance, looked_at
 from kinegrad.coordinates.convert import Conversion
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
 from kinegrad.kinematics.start import row_sizes, start, start_as_found, start_from_position

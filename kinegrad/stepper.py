@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for, solved
 from kinegrad.errors import AccuracyWarning, KinegradError, SimulationError
 from kinegrad.interrupts import Interrupts

@@ -9,7 +9,8 @@ import numpy as np
 
 from kinegrad.balance.search import evaluate_at_rest, linearise_at_rest
 from kinegrad.coordinates.sparse import Rows
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.constrained import row_weights, solve_constrained, squares_of

@@ -7,7 +7,8 @@ import numpy as np
 from kinegrad.balance.by_fronts import StiffnessByFronts
 from kinegrad.balance.search import at_rest
 from kinegrad.balance.stiffness import Stiffness
-from kinegrad.coordinates.system import DENSE, System
+from kinegrad.coordinates.patterns import DENSE
+from kinegrad.coordinates.system import System
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.freedoms import first_rows
 from kinegrad.memory import require

@@ -9,7 +9,9 @@ import numpy as np
 from kinegrad.balance.by_fronts import LookByFronts
 from kinegrad.balance.search import MAX_ITERATIONS, Look, Search, names_of, stability
 from kinegrad.coordinates.convert import Conversion
-from kinegrad.coordinates.system import DENSE, System, Workspace
+from kinegrad.coordinates.patterns import DENSE
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.products import TIME
 from kinegrad.kinematics.start import close_position, place, solve_position

@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, WORDS

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from kinegrad.coordinates.joint.spanning_tree import SpanningTree
-    from kinegrad.coordinates.system import System, Workspace
+    from kinegrad.coordinates.system import System
+    from kinegrad.coordinates.workspace import Workspace
 
 METRE, RADIAN, ONE = "m", "rad", "1"
 EULER = ("e0", "e1", "e2", "e3")

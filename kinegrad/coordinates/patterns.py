@@ -20,6 +20,7 @@ from kinegrad.kernels.records import MEASURE, NORM
 if TYPE_CHECKING:
     from kinegrad.coordinates.system import System
 
+DENSE, FRONTS = "dense", "fronts"  # solvers
 FEW = 32  # coordinates up to which full matrices are as fast
 MOST_COUPLED = 0.6  # part of the coordinates in one group: nearly all of a factorisation is there
 LARGE = 200  # coordinates up to which full matrices are small
@@ -135,6 +136,4 @@ def fronts_pay(system: System) -> bool:
 
 def lean(system: System) -> System:
     """The system with matrices of the entries that exist, if that saves much: for what is computed outside time loops."""
-    from kinegrad.coordinates.system import FRONTS
-
     return system.with_solver(FRONTS) if system.n > LARGE and fronts_pay(system) else system

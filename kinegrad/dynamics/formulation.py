@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.integrator import Integrator
 from kinegrad.kernels.formulations.arguments import Objectives, Segment, Steps, Variation
 

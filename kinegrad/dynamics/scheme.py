@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.formulation import Formulation
 from kinegrad.dynamics.integrator import Integrand, Integrator
 from kinegrad.dynamics.run import Run

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from kinegrad.coordinates.patterns import fronts_pay
-from kinegrad.coordinates.system import DENSE, FRONTS, System
+from kinegrad.coordinates.patterns import DENSE, FRONTS, fronts_pay
+from kinegrad.coordinates.system import System
 from kinegrad.dynamics.acceleration_level import AccelerationLevel
 from kinegrad.dynamics.ali3p import Ali3p
 from kinegrad.dynamics.matrix_r import MatrixR

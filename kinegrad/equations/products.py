@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, TIME
 from kinegrad.kernels.status import OK, WORDS

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.coordinates.system import DENSE, System, Workspace
+from kinegrad.coordinates.patterns import DENSE
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.prepared import Prepared
 from kinegrad.kernels.products import BIAS, EVALUATE, LINEARISE, POSITION, PULLBACK

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.elements.kinds import KINDS
 from kinegrad.kernels.products import TIME
 from kinegrad.kernels.status import NOT_FINITE

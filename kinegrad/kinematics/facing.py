@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 
 NEAR = 0.5  # cosine of the angle within which rows alone find the right solution
 ACROSS = 1e-6  # cosine of directions that are perpendicular, so that neither sense is nearer

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinegrad.coordinates.sparse import Rows
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kinematics.decoupled import null_space
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, least_entry, rank

@@ -9,7 +9,8 @@ import numpy as np
 from kinegrad.collection import without_collection
 from kinegrad.coordinates.patterns import lean
 from kinegrad.coordinates.sparse import Rows
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.decoupled import MANY, blocks_of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.coordinates.patterns import FRONTS
 from kinegrad.coordinates.sparse import Rows
-from kinegrad.coordinates.system import FRONTS, System
+from kinegrad.coordinates.system import System
 from kinegrad.kernels.constrained import STRENGTH
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
 from kinegrad.kinematics.constrained import solve_constrained, squares_of

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from kinegrad.coordinates.sparse import Rows
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.constrained import STRENGTH
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kernels.status import OK

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, TIME
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.constrained import shared

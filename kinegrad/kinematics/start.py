@@ -14,7 +14,8 @@ import warnings
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AccuracyWarning, AssemblyError, SimulationError
 from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, POSITION, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS

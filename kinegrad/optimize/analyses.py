@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.errors import SimulationError
 from kinegrad.kinematics.start import close_position, put_driven, solve_position

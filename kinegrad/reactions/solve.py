@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from kinegrad.coordinates.elimination import cost_of, fronts_of, tables_of
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels import pattern
 from kinegrad.kernels.elements.kinds import link_stages

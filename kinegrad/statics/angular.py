@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, TIME
 from kinegrad.kernels.records import NORM

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinegrad.coordinates.system import DENSE, System, Workspace
+from kinegrad.coordinates.patterns import DENSE
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.given_states import GivenStates
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.errors import AssemblyError, KinegradError

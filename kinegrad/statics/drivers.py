@@ -12,7 +12,8 @@ from kinegrad.kernels.products import POSITION
 from kinegrad.kinematics.least_squares import least_squares
 
 if TYPE_CHECKING:
-    from kinegrad.coordinates.system import System, Workspace
+    from kinegrad.coordinates.system import System
+    from kinegrad.coordinates.workspace import Workspace
     from kinegrad.statics.drive import Driven
 
 ROUNDS = 30  # of Newton's method on the constraints alone

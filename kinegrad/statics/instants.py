@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinegrad.coordinates.system import DENSE
+from kinegrad.coordinates.patterns import DENSE
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.arguments import Segment
 from kinegrad.kernels.formulations.driven import BRIDGED

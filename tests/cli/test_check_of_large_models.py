@@ -8,7 +8,7 @@ import pytest
 
 from kinegrad.cli import check
 from kinegrad.coordinates.sets import joint
-from kinegrad.coordinates.system import Workspace
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.products import POSITION
 from kinegrad.kinematics import mobility
 from kinegrad.model.model import Model

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.coordinates.system import System, Workspace
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 
 DIGITS = 1e-9  # part of a moment of inertia that rounding may take
 

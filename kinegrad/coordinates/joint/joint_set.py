@@ -13,7 +13,8 @@ from kinegrad.coordinates.coordinate_set import CoordinateSet
 from kinegrad.coordinates.joint.initial_guess import initial_guess
 from kinegrad.coordinates.joint.spanning_tree import SpanningTree, spanning_tree
 from kinegrad.coordinates.moved_slots import MovedSlots
-from kinegrad.coordinates.system import DENSE, System
+from kinegrad.coordinates.patterns import DENSE
+from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, MARKERS, SCREW, SLIDE, TURN
 from kinegrad.model.simulation import BODY_POINTS

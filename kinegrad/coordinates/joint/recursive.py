@@ -6,7 +6,9 @@ import functools
 
 import numpy as np
 
-from kinegrad.coordinates.system import DENSE, System, Workspace
+from kinegrad.coordinates.patterns import DENSE
+from kinegrad.coordinates.system import System
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.elements.kinds import link_stages, taking_part
 from kinegrad.kernels.elements.layout import N_ROWS
