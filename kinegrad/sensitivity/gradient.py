@@ -56,8 +56,8 @@ def gradient(
     the derivative is that of the discrete scheme, and an unconverged step would show in its seventh digit.
 
     `memory` [MB] limits what the states of that run may take.  Where they are more, the run is done again in pieces, with the
-    same digits, once more or as often as it takes (`Gradient.runs`).  By default the limit is 64 MB for a motion with an
-    output_step, and otherwise half of the memory that is free.
+    same digits (sums of adjoints up to rounding), once more or as often as it takes (`Gradient.runs`).  By default the limit is
+    64 MB for a motion with an output_step, and otherwise half of the memory that is free.
     """
     method = method_of(method, every_slot=every_slot, history=history)
     every_slot = method.every_slot
