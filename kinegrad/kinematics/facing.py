@@ -17,6 +17,7 @@ from kinegrad.coordinates.workspace import Workspace
 NEAR = 0.5  # cosine of the angle within which rows alone find the right solution
 ACROSS = 1e-6  # cosine of directions that are perpendicular, so that neither sense is nearer
 ROUNDS = 40
+MOST = 1000  # coordinates of which full matrices of derivatives are made
 STEP = 1e-7  # of the differences that turn directions
 
 
@@ -73,8 +74,10 @@ def changed_sense(system: System, work: Workspace, senses: np.ndarray) -> bool:
 
 def turn(system: System, work: Workspace, senses: np.ndarray, starts: bool, residual: Callable[[], np.ndarray]) -> None:
     """Moves q in the workspace towards a position where rows hold and directions face each other: Gauss and Newton's method
-    on both, the derivatives of the directions by differences (CLO-2)."""
+    on both, the derivatives of the directions by differences (CLO-2).  Nothing where coordinates are more than `MOST`."""
     n, q = system.n, work["q"]
+    if n > MOST:
+        return
 
     def both() -> np.ndarray:
         rows = residual().real

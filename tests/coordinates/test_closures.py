@@ -5,7 +5,8 @@ import pytest
 
 from kinegrad.coordinates.sets import joint
 from kinegrad.errors import AssemblyError
-from kinegrad.kernels.products import EVALUATE, OBSERVE
+from kinegrad.kernels.products import EVALUATE, OBSERVE, POSITION
+from kinegrad.kinematics import facing
 from kinegrad.kinematics.start import close_position, start
 from kinegrad.model.model import Model
 
@@ -111,6 +112,24 @@ degrees_of_freedom: {one.angle2: {position: 0, velocity: 0}}
     system = joint(Model.from_yaml_text(text))
     with pytest.raises(AssemblyError, match="joint 'two' closes with its axis turned over"):
         start(system, system.workspace())
+
+
+def test_directions_are_not_turned_by_full_matrices_in_large_systems(monkeypatch):
+    system = joint(Model.from_yaml_text(LOOP.replace("TURN", "3.0")), cut=("J",))
+    work = system.workspace()
+    q = work["q"][:] = system.set.guess(system, work["s"])
+
+    def residual():
+        work.call(POSITION)
+        return work["Phi"][: system.m].copy()
+
+    senses = np.ones(len(facing.facing(system, False)))
+    monkeypatch.setattr(facing, "MOST", system.n - 1)
+    facing.turn(system, work, senses, False, residual)
+    assert np.array_equal(work["q"], q)
+    monkeypatch.setattr(facing, "MOST", system.n)
+    facing.turn(system, work, senses, False, residual)
+    assert np.abs(work["q"] - q).max() > 0.1
 
 
 def test_a_row_that_parameters_wake_up_is_kept():
