@@ -37,7 +37,10 @@ from kinegrad.kinematics.states import check_states
 
 MOST_NAMED = 3  # coordinates that move without inertia
 POSITION_TOLERANCE = 1e-13
-UNSATISFIED = 1e-5  # part of a row at acceleration level that may be left at the start
+UNSATISFIED = (
+    1e-5  # part of a row at acceleration level that may be left at the start, of what it would be with the largest one
+)
+NO_ACCELERATION = 1e-6  # of a mechanism at rest: rounding
 ACCEPTED = 1e-9  # a residual above this, in a mechanism of size 1, is not assembled
 MAX_ITERATIONS = 60
 COINCIDE = 1e-9  # of the distance from the origin: markers nearer to each other are in one place
@@ -361,7 +364,8 @@ def _idle(system: System, work: Workspace, where: int) -> str:
 def _tell_unsatisfied(system: System, J, a: np.ndarray, c: np.ndarray) -> None:
     """Warns where rows at acceleration level are left unsatisfied: their inertias are too far apart, or they contradict."""
     off = np.abs(J.real @ a + c)
-    part = off / np.maximum(abs(J.real) @ np.abs(a) + np.abs(c), 1e-300)
+    largest = max(np.abs(a).max(initial=0.0), NO_ACCELERATION)
+    part = off / np.maximum(abs(J.real) @ np.full(len(a), largest) + np.abs(c), 1e-300)
     worst = int(part.argmax())
     if part[worst] > UNSATISFIED:
         warnings.warn(
