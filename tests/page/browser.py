@@ -114,16 +114,21 @@ class Browser:
         self.ask("Emulation.setDeviceMetricsOverride", **size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.ask("Emulation.setEmulatedMedia", features=[scheme])
-        self.ask("Page.navigate", url="about:blank")
+        self.navigate("about:blank")
+        self.run("window.name = ''")
         self.problems.clear()
+        self.navigate(address)
+        self.wait("window.kinegrad !== undefined")
+
+    def navigate(self, address):
+        """Load what is at an address."""
         before = self.loaded
         self.ask("Page.navigate", url=address)
         while self.loaded <= before:
             self.receive()
-        self.wait("window.kinegrad !== undefined")
 
     def reload(self):
-        """Load the page again in the same process, whose storage is at hand."""
+        """Load the page again in the same window."""
         before = self.loaded
         self.ask("Page.reload")
         while self.loaded <= before:

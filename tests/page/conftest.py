@@ -11,8 +11,12 @@ ROOT = Path(__file__).parents[2]
 #: WebGL without a graphics card; the page falls back to a plain canvas where even that is missing.
 SOFTWARE = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
-#: What an earlier test chose is forgotten, unless the address says keep.
-FORGET = "try { location.hash.includes('keep') || localStorage.clear(); } catch (error) {}"
+#: The storage of a page, in its window: it outlives a reload as that of the browser does, which a busy machine writes late,
+#: and `Browser.open` empties it.
+STORAGE = """Object.defineProperty(window, "localStorage", { value: {
+  getItem: (key) => JSON.parse(window.name || "{}")[key] ?? null,
+  setItem: (key, value) => { window.name = JSON.stringify({ ...JSON.parse(window.name || "{}"), [key]: String(value) }); },
+} });"""
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +24,7 @@ def browser(tmp_path_factory):
     if find() is None:
         pytest.skip("no Chromium or Chrome is installed; install one, or name it by KINEGRAD_BROWSER")
     with Browser(tmp_path_factory.mktemp("profile"), *SOFTWARE) as opened:
-        opened.ask("Page.addScriptToEvaluateOnNewDocument", source=FORGET)
+        opened.ask("Page.addScriptToEvaluateOnNewDocument", source=STORAGE)
         yield opened
 
 

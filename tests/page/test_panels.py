@@ -22,38 +22,31 @@ def number(text):
     return float(text.replace("−", "-").split()[0])
 
 
-def names_after_reload(browser, panel, expected):
-    """Names of a panel when the page is loaded again; what was stored is another process's, which may be late."""
-    for _ in range(5):
-        browser.reload()
-        found = names(browser, panel)
-        if found == expected:
-            break
-    return found
+def names_after_reload(browser, panel):
+    browser.reload()
+    return names(browser, panel)
 
 
 def test_signals_are_chosen_and_remembered(browser, five_bar, five_bar_page):
     browser.open(five_bar_page[0])
-    assert names(browser, 1) == ["spring_1.force", "spring_2.force"]
+    first, chosen = ["spring_1.force", "spring_2.force"], ["spring_1.force", "spring_1.rate"]
+    assert names(browser, 1) == first
     browser.run(OPEN % 2)
     assert browser.run("document.getElementById('picker').open")
     browser.run(CHECK % "spring_2.force")
     browser.run(CHECK % "spring_1.rate")
     browser.run("document.getElementById('picker-done').click()")
-    assert names(browser, 1) == ["spring_1.force", "spring_1.rate"]
+    assert names(browser, 1) == chosen
     units = "kinegrad.page.plots.list[1].plots.map((plot) => plot.curves.map((curve) => curve.unit))"
     assert browser.run(units) == [["N"], ["m/s"]]  # one unit an axis
-    browser.run("location.hash += '&keep'")
-    chosen = ["spring_1.force", "spring_1.rate"]
-    assert names_after_reload(browser, 1, chosen) == chosen
+    assert names_after_reload(browser, 1) == chosen
     browser.run("kinegrad.setTime(0.25)")
     readings = browser.run("kinegrad.page.plots.list[1].plots.map((plot) => plot.readings[0].textContent)")
-    expected = [five_bar[name][250] for name in ("spring_1.force", "spring_1.rate")]
+    expected = [five_bar[name][250] for name in chosen]
     np.testing.assert_allclose([number(text) for text in readings], expected, rtol=6e-4)
     browser.run("document.getElementById('reset-panels').click()")
-    assert names(browser, 1) == ["spring_1.force", "spring_2.force"]
-    first = ["spring_1.force", "spring_2.force"]
-    assert names_after_reload(browser, 1, first) == first and browser.problems == []
+    assert names(browser, 1) == first
+    assert names_after_reload(browser, 1) == first and browser.problems == []
 
 
 def test_search_add_and_remove(browser, five_bar_page):
