@@ -55,18 +55,6 @@ def clear_duals(mk, dual):
 
 
 @kernel
-def clear_motions(dual):
-    """dm, dv, da of the markers = 0: columns that take no part must not move."""
-    zero = spread4(0.0)
-    for i in range(dual.shape[0]):
-        A = dual[i]
-        for j in range(3):
-            put4(A["dm"], j, zero)
-            put4(A["dv"], j, zero)
-            put4(A["da"], j, zero)
-
-
-@kernel
 def clear_products(ctx):
     """All that LINEARISE adds to = 0."""
     clear_flat(C_(ctx))

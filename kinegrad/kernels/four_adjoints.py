@@ -63,16 +63,6 @@ def one_of_four(ctx):
 
 
 @kernel
-def take_column(ctx, c):
-    """Column c of what PULLBACK4 is given, for sets that take one at a time."""
-    mu, eta_v, eta_a, mu4, eta_v4, eta_a4 = mu_(ctx), eta_v_(ctx), eta_a_(ctx), mu4_(ctx), eta_v4_(ctx), eta_a4_(ctx)
-    for i in range(mu.shape[0]):
-        mu[i] = mu4[i, c]
-        eta_v[i] = eta_v4[i, c]
-        eta_a[i] = eta_a4[i, c]
-
-
-@kernel
 def collect(ctx):
     """psi_s gains what is in psi4, which is empty then."""
     for o in range(psi_s_(ctx).shape[0]):

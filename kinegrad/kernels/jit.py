@@ -20,6 +20,7 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels import checks, names, store
 from kinegrad.kernels.folders import elsewhere, remove_unused_folders
 from kinegrad.kernels.notices import tell
+from kinegrad.kernels.words import put, writer
 
 JIT: bool = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
@@ -139,6 +140,7 @@ class Entry:
         self.py_func = self.made_of = function
         self.what = what
         self._known: dict = {}
+        self._last: tuple | None = None  # of those
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments):
@@ -150,57 +152,21 @@ class Entry:
     def put_down(self, arguments: tuple) -> tuple:
         """What a call with these arguments takes: the C function, its table of words, and the types of the results with their
         place in it.  The arrays must live as long as the table is used."""
+        if self._last is not None:
+            function, words, returns, write = self._last
+            table = bytearray(words.size + 8 * len(returns))
+            if write(arguments, table):
+                return function, table, returns, words.size
         values: list = []
-        kinds = tuple([_put(argument, values) for argument in arguments])
+        kinds = tuple([put(argument, values) for argument in arguments])
         if kinds not in self._known:
             address, returns = _machine_code(self.py_func, self.what, kinds)
             words = struct.Struct("".join("d" if isinstance(value, float) else "q" for value in values))
-            self._known[kinds] = _from_python(address), words, returns
-        function, words, returns = self._known[kinds]
+            self._known[kinds] = _from_python(address), words, returns, writer(kinds, words)
+        self._last = function, words, returns, _ = self._known[kinds]
         table = bytearray(words.size + 8 * len(returns))
         words.pack_into(table, 0, *values)
         return function, table, returns, words.size
-
-
-def _put(argument, values: list):
-    """The kind of an argument; its words are put behind `values`.
-
-    Kinds: ``"i"``, ``"f"`` and ``"b"`` for numbers, (type, dimensions) for arrays, (class, kinds) for named tuples.
-    """
-    if isinstance(argument, np.ndarray):
-        values.append(_address(argument))
-        values.extend(argument.shape)
-        return argument.dtype, argument.ndim
-    if isinstance(argument, tuple):
-        return type(argument), tuple([_put(part, values) for part in argument])
-    if type(argument) is int:
-        values.append(argument)
-        return "i"
-    for kind, (types, plain) in _NUMBERS.items():
-        if isinstance(argument, types):
-            values.append(plain(argument))
-            return kind
-    raise TypeError(f"compiled code does not take {type(argument).__name__}")
-
-
-_NUMBERS = {
-    "b": ((bool, np.bool_), int),
-    "i": ((int, np.integer), int),
-    "f": ((float, np.floating), float),
-}
-
-
-def _address(array) -> int:
-    """Where the numbers of an array are; by its buffer, which takes a third of the time of the array's own answer."""
-    try:
-        return _addressof(_from_buffer(array))
-    except (TypeError, ValueError, BufferError):  # it is empty, or may not be written, or is not contiguous
-        if not array.flags.c_contiguous:
-            raise ValueError("an array handed to compiled code must be contiguous by rows") from None
-        return array.ctypes.data if array.size else 0
-
-
-_addressof, _from_buffer = ctypes.addressof, _BYTE.from_buffer
 
 
 def _from_python(address: int):

@@ -9,9 +9,10 @@ from kinegrad.kernels.elements import stages
 from kinegrad.kernels.elements.laws import scalar_motions, scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import reads_scalars, run_stage
-from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.four_adjoints import collect_one, one_of_four
+from kinegrad.kernels.jit import cfunction, kernel
 from kinegrad.kernels.pattern import ROWS, end_of
-from kinegrad.kernels.products import FREEDOMS, STATUS, TIME, WK
+from kinegrad.kernels.products import FREEDOMS, OBJECTIVE, STATUS, TIME, WK
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 from kinegrad.kernels.vec3 import put, vec
@@ -21,6 +22,8 @@ mk_, sc_, par_, flag_, energy_, zero_, links_, level_, wide_ = ELEMENTS.viewers(
 )
 q_, v_, a_, vp_, ap_, dual_, mu4_, eta_v4_, eta_a4_ = ELEMENTS.viewers(*"q v a vp ap dual mu4 eta_v4 eta_a4".split())
 lam_, Phi_t_, K_, J_, Phi_q_, Phid_q_, Phidd_v_ = ELEMENTS.viewers(*"lam Phi_t K J Phi_q Phid_q Phidd_v".split())
+
+FOUR_ADJOINTS = 0  # the part of every set that is its PULLBACK4; its other ones follow
 
 
 @kernel
@@ -120,6 +123,14 @@ def pull(ctx):
     scalar_motions(sc_(ctx), dual, mu4_(ctx), eta_v4_(ctx), eta_a4_(ctx))
     clear_duals(mk_(ctx), dual)
     run_stage(ctx, stages.PULL)
+
+
+@cfunction(what="the adjoint kernels")
+def pullback(ctx):
+    """PULLBACK of every set: adds to psi_s of one objective, after linearise at the same point."""
+    one_of_four(ctx)
+    run_part(ctx, FOUR_ADJOINTS)
+    collect_one(ctx, flag_(ctx)[OBJECTIVE])
 
 
 @kernel

@@ -22,9 +22,29 @@ def vec4_at(A, k):
 @inlined
 def set4(A, x):
     """The first three rows = x."""
-    put4(A, 0, x[0])
-    put4(A, 1, x[1])
-    put4(A, 2, x[2])
+    put4_at(A, 0, x)
+
+
+@inlined
+def put4_at(A, k, x):
+    """Three rows = x, from row k on."""
+    put4(A, k, x[0])
+    put4(A, k + 1, x[1])
+    put4(A, k + 2, x[2])
+
+
+@inlined
+def mat4(A):
+    """The matrix kept by rows in the first nine rows of A."""
+    return (vec4(A), vec4_at(A, 3), vec4_at(A, 6))
+
+
+@inlined
+def put_mat4(A, R):
+    """The first nine rows = those of R."""
+    for i in range(3):
+        for j in range(3):
+            put4(A, 3 * i + j, R[i][j])
 
 
 @inlined
@@ -51,11 +71,3 @@ def inc4_at(A, k, x):
 def column(A, c):
     """Lane c of the first three rows."""
     return (A[0, c], A[1, c], A[2, c])
-
-
-@inlined
-def put_column(A, c, x):
-    """Lane c of the first three rows = x."""
-    A[0, c] = x[0]
-    A[1, c] = x[1]
-    A[2, c] = x[2]

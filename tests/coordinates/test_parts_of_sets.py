@@ -74,7 +74,7 @@ def test_a_second_set_keeps_its_parts_to_itself():
 
 
 def test_a_number_is_given_once():
-    with pytest.raises(ValueError, match="part 0 exists already"):
+    with pytest.raises(ValueError, match=f"part {functions.AT_POSITIONS} exists already"):
         PARTS.part(functions.AT_POSITIONS)(evaluate)
     kind = Kind({"spring": ("i", "j")})
     kind.at(FORCES)(evaluate)

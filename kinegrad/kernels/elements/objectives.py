@@ -7,7 +7,6 @@ Tapes: 0 gives g; 1 gives g, g_u, g_ud, g_udd, g_w, g_s.
 
 from kinegrad.kernels.elements.callbacks import EXACTLY, VALUES, external
 from kinegrad.kernels.elements.laws import (
-    gather,
     interval,
     load_registers,
     run,
@@ -20,12 +19,12 @@ from kinegrad.kernels.elements.stages import LINEAR_OBJECTIVES, OBJECTIVES, PULL
 from kinegrad.kernels.jit import cfunction, inlined, kernel
 from kinegrad.kernels.products import BLOCK, END_COLUMN, FIRST_COLUMN, TIME
 
-U_, Ud_, Udd_, code_, col_, const_, ds_, flag_, g_, g_a_, g_q_, g_s_, g_v_, idx_, ins_ = ELEMENTS.viewers(
-    *"U Ud Udd code col const ds flag g g_a g_q g_s g_v idx ins".split()
+code_, col_, const_, ds_, flag_, g_, g_a_, g_q_, g_s_, g_v_, ins_ = ELEMENTS.viewers(
+    *"code col const ds flag g g_a g_q g_s g_v ins".split()
 )
 lam_, g_lam_, multipliers_ = ELEMENTS.viewers("lam", "g_lam", "multipliers")
-mk_, objective_, outs_, par_, pos_, q_, reg_, s_, sc_, slots_, spline_, times_ = ELEMENTS.viewers(
-    *"mk objective outs par pos q reg s sc slots spline times".split()
+mk_, objective_, outs_, par_, q_, reg_, s_, sc_, slots_, spline_, times_ = ELEMENTS.viewers(
+    *"mk objective outs par q reg s sc slots spline times".split()
 )
 dual_, psi4_, weight4_ = ELEMENTS.viewers("dual", "psi4", "weight4")
 
@@ -56,15 +55,6 @@ def objective_values(ctx):
         g[e["row"]] = reg[outs[e["o0"]]]
 
 
-@inlined
-def add_column(by_q, by_s, n, r, k, x):
-    """x to column k of row r, coordinates first and then directions."""
-    if k < n:
-        by_q[r, k] += x
-    else:
-        by_s[r, k - n] += x
-
-
 @KIND.at(LINEAR_OBJECTIVES)
 @cfunction(what="the sensitivity kernels")
 def objectives_linear(ctx):
@@ -72,15 +62,13 @@ def objectives_linear(ctx):
     take_multipliers(ctx)
     sc, mk, col, laws, ins, slots = sc_(ctx), mk_(ctx), col_(ctx), objective_(ctx), ins_(ctx), slots_(ctx)
     code, const, outs, s, ds, t = code_(ctx), const_(ctx), outs_(ctx), s_(ctx), ds_(ctx), par_(ctx)[TIME]
-    reg, pos, idx, U, Ud, Udd = reg_(ctx), pos_(ctx), idx_(ctx), U_(ctx), Ud_(ctx), Udd_(ctx)
+    reg, times, splines = reg_(ctx), times_(ctx), spline_(ctx)
     n, g, gq, gs, gv, ga = q_(ctx).shape[0], g_(ctx), g_q_(ctx), g_s_(ctx), g_v_(ctx), g_a_(ctx)
-    times, splines = times_(ctx), spline_(ctx)
     for i in range(laws.shape[0]):
         e = laws[i]
         k = load_registers(e, sc, ins, slots, s, t, spline_value(times, splines, e["w"], s, t), False, reg)
         k = external(ctx, e, k, EXACTLY)
         run(code, const, e["c1"], e["e1"], e["q1"], e["r1"], k, reg, s)
-        w = gather(e, sc, mk, col, ins, True, pos, idx, U, Ud, Udd)
         n_in = e["in1"] - e["in0"]
         r = e["row"]
         o = e["o1"]
@@ -89,20 +77,24 @@ def objectives_linear(ctx):
             y = reg[outs[o + 1 + h]]
             yd = reg[outs[o + 1 + n_in + h]]
             ydd = reg[outs[o + 1 + 2 * n_in + h]]
-            multiplier = sc[ins[e["in0"] + h]]["lam"]
-            if multiplier > 0:
-                g_lam_(ctx)[r, multiplier - 1] += y
-                continue
-            if y != 0.0:
-                for b in range(w):
-                    add_column(gq, gs, n, r, idx[b], y * U[h, b])
-            if yd != 0.0 or ydd != 0.0:
-                for b in range(w):
-                    j = idx[b]
-                    add_column(gq, gs, n, r, j, yd * Ud[h, b] + ydd * Udd[h, b])
-                    if j < n:
-                        gv[r, j] += yd * U[h, b] + 2.0 * ydd * Ud[h, b]
-                        ga[r, j] += ydd * U[h, b]
+            m = sc[ins[e["in0"] + h]]
+            if m["lam"] > 0:
+                g_lam_(ctx)[r, m["lam"] - 1] += y
+            elif m["marker"] < 0:
+                gq[r, m["k"]] += y
+                gv[r, m["k"]] += yd
+                ga[r, m["k"]] += ydd
+            elif y != 0.0 or yd != 0.0 or ydd != 0.0:
+                A, j = mk[m["marker"]], m["comp"]
+                for c in range(A["c0"], A["c1"]):
+                    N = col[c]
+                    k, x, xd = N["k"], N["xq"][j], N["xdq"][j]
+                    gq[r, k] += y * x + yd * xd + ydd * N["xddq"][j]
+                    gv[r, k] += yd * x + 2.0 * ydd * xd
+                    ga[r, k] += ydd * x
+                for c in range(A["c1"], A["c2"]):
+                    N = col[c]
+                    gs[r, N["k"] - n] += y * N["xq"][j] + yd * N["xdq"][j] + ydd * N["xddq"][j]
         for p in range(ds.shape[0]):
             if e["w"] >= 0:
                 gs[r, p] += reg[outs[o + 1 + 3 * n_in]] * spline_change(times, splines, e["w"], t, ds, p)

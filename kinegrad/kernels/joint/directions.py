@@ -6,10 +6,10 @@ coordinate's column (DIR-1 to DIR-4); the twist of a pitch grows with the angle 
 place (DIR-5).
 """
 
-from kinegrad.kernels.jit import kernel
+from kinegrad.kernels.jit import inlined, kernel
 from kinegrad.kernels.joint.inertia import centre, dot6, get10, inertia_wrench, momentum, tensor
 from kinegrad.kernels.joint.motion import mat_at
-from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, RIGID, SCREW, SLIDE, TURN
+from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, RIGID, SCREW, SLIDE, TURN, WEIGHT
 from kinegrad.kernels.vec3 import (
     add,
     axpy,
@@ -30,6 +30,12 @@ from kinegrad.kernels.vec3 import (
     vec_at,
 )  # fmt: skip
 from kinegrad.kernels.vec4 import column
+
+
+@inlined
+def is_something(x):
+    """Whether a vector is not zero."""
+    return x[0] != 0.0 or x[1] != 0.0 or x[2] != 0.0
 
 
 @kernel
@@ -75,33 +81,42 @@ def add_pitch(B, P, star, s, t, q):
 
 
 @kernel
-def twists(node, s, ds, touch, star, q):
-    """Twists Xi of every node under the slot direction ds, Xp of its joint, and rates Xid, Xidd (of Vs, acs if star)."""
-    for i in range(1, node.shape[0]):
+def twists(node, s, ds, touch, end, star, q):
+    """Twists Xi of the carried nodes before `end` under the slot direction ds, Xp of their joints, and rates Xid, Xidd (of Vs,
+    acs if star)."""
+    for i in range(1, end):
+        if not touch[i] & CARRIED:
+            continue
         B = node[i]
         P = node[B["parent"]]
+        onwards = touch[B["parent"]] & CARRIED
         for j in range(6):
-            B["Xi"][j] = P["Xi"][j]
-            B["Xid"][j] = P["Xid"][j]
-            B["Xidd"][j] = P["Xidd"][j]
+            B["Xi"][j] = P["Xi"][j] if onwards else 0.0
+            B["Xid"][j] = P["Xid"][j] if onwards else 0.0
+            B["Xidd"][j] = P["Xidd"][j] if onwards else 0.0
         geometry = touch[i] & GEOMETRY
         if geometry:
             R = mat(P["A"])
             x = vec(B["x"])
-            add_fixed(B, P, star, mv(R, sub(vec_at(ds, B["off"]), vec_at(ds, B["ref"]))), (0.0, 0.0, 0.0))
+            shift = sub(vec_at(ds, B["off"]), vec_at(ds, B["ref"]))
+            if is_something(shift):
+                add_fixed(B, P, star, mv(R, shift), (0.0, 0.0, 0.0))
             if B["rot"] > 0:
                 o = mv(R, rotation_change(mat_at(s, B["rot"]), mat_at(ds, B["rot"])))
                 add_fixed(B, P, star, cross(x, o), o)
         if geometry and (B["type"] == TURN or B["type"] == SLIDE or B["type"] == SCREW):
             turn = cross(vec_at(s, B["axis"]), vec_at(ds, B["axis"]))
-            o = mv(mat(B["Aj"]), turn)
-            add_fixed(B, P, star, cross(vec(B["x"]), o), o)
+            turns = is_something(turn)
+            if turns:
+                o = mv(mat(B["Aj"]), turn)
+                add_fixed(B, P, star, cross(vec(B["x"]), o), o)
             for j in range(6):
                 B["Xp"][j] = B["Xi"][j]
             if B["type"] == SCREW:
                 add_pitch(B, P, star, s, ds[B["pitch"]], q[B["k"]])
-            o = neg(mv(mat(B["A"]), turn))
-            add_fixed(B, B, star, cross(vec(B["r"]), o), o)
+            if turns:
+                o = neg(mv(mat(B["A"]), turn))
+                add_fixed(B, B, star, cross(vec(B["r"]), o), o)
         else:
             for j in range(6):
                 B["Xp"][j] = B["Xi"][j]
@@ -173,9 +188,9 @@ def moment_changes(B, mass, s, ds, I):
 
 
 @kernel
-def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
-    """S, S1, S2 of every node: changes of its wrenches F, F1, F2 under ds (DIR-6), at Vs, acs."""
-    for i in range(1, node.shape[0]):
+def inertia_changes(node, coord, mass, s, ds, touch, end, dv, da, gravity):
+    """S, S1, S2 of every node before `end`: changes of its wrenches F, F1, F2 under ds (DIR-6), at Vs, acs."""
+    for i in range(1, end):
         B = node[i]
         P = node[B["parent"]]
         for j in range(6):
@@ -185,8 +200,8 @@ def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
         carried = touch[i] & CARRIED
         if carried:
             for j in range(6):
-                B["dW"][j] = P["dW"][j] if touch[B["parent"]] & CARRIED and B["parent"] > 0 else 0.0
-                B["dU"][j] = P["dU"][j] if touch[B["parent"]] & CARRIED and B["parent"] > 0 else 0.0
+                B["dW"][j] = P["dW"][j] if touch[B["parent"]] & CARRIED else 0.0
+                B["dU"][j] = P["dU"][j] if touch[B["parent"]] & CARRIED else 0.0
             ev, eo = six(B["Xp"])
             for k in range(B["k"], B["k"] + B["nk"]):
                 bv, bo = six(coord[k]["b"])
@@ -195,7 +210,7 @@ def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
                     hv = axpy(ds[B["pitch"]], bo, hv)
                 inc6(B["dW"], mul(dv[k], hv), mul(dv[k], ho))
                 inc6(B["dU"], mul(da[k], hv), mul(da[k], ho))
-        if B["m1"] == B["m0"] or not (carried or touch[i] & INERTIA or touch[0] & INERTIA):
+        if B["m1"] == B["m0"] or not (carried or touch[i] & INERTIA or touch[0] & WEIGHT):
             continue
         I = get10(B["Ib"])
         v, o = six(B["Vs"])
@@ -214,7 +229,7 @@ def inertia_changes(node, coord, mass, s, ds, touch, dv, da, gravity):
             inc6(B["S"], add(add(al, kl), add(nl, ml)), add(add(aa, ka), add(na, ma)))
             shifted(I, B["W"], B["dW"], ev, eo, B["S1"])
             shifted(I, B["U"], B["dU"], ev, eo, B["S2"])
-        if gravity and touch[0] & INERTIA:
+        if touch[0] & WEIGHT:
             gl, ga = momentum(I, neg(vec_at(ds, gravity)), (0.0, 0.0, 0.0))
             inc6(B["S"], gl, ga)
         if touch[i] & INERTIA:
@@ -277,12 +292,12 @@ def less_turned(S, F, g, c, ev, eo):
 
 
 @kernel
-def project_changes(node, coord, ds, touch, p, R, Nv, Na):
+def project_changes(node, coord, ds, touch, end, p, R, Nv, Na):
     """Column p of R_s, Nv_s, Na_s: b·S + δb·F, δb = Xp × b and the change of a pitch, summed from the leaves (DIR-8, SCW-2).
 
     F, F1, F2 and g, g1, g2 of the nodes are composite here, left so by the sweeps for the coordinates.
     """
-    for i in range(node.shape[0] - 1, 0, -1):
+    for i in range(end - 1, 0, -1):
         B = node[i]
         if B["type"] != RIGID:
             sl, sa = six(B["S"])

@@ -8,7 +8,6 @@ from kinegrad.kernels.clearing import clear_covectors, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import LINEAR_FORCES, run_stage
-from kinegrad.kernels.four_adjoints import collect_one, one_of_four
 from kinegrad.kernels.jit import cfunction, kernel, record
 from kinegrad.kernels.joint.directions import (
     direction_columns,
@@ -37,17 +36,20 @@ from kinegrad.kernels.joint.markers import (
 from kinegrad.kernels.joint.motion import accelerations, field, positions, velocities
 from kinegrad.kernels.joint.pullback import marker_motions, marker_slots, motions, node_slots
 from kinegrad.kernels.joint.records import CENTRED, CENTRED_SCREW, COORDINATE, GEOMETRY, MARKERS, MASS, NODE, NODE_DUAL
-from kinegrad.kernels.products import AT_POSITION, BLOCK, OBJECTIVE
+from kinegrad.kernels.products import AT_POSITION, BLOCK
+from kinegrad.kernels.set_functions import FOUR_ADJOINTS, pullback
 from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import add, cross, dot, mat, mv, six, vec_at, vm
 
 LAYOUT = ELEMENTS.extend(
     [("node", record(NODE), 1), ("coord", record(COORDINATE), 1), ("mass", record(MASS), 1)]
-    + [("touch", "i8", 2), ("want", "i8", 1), ("star", "i8", 1)]
+    + [("touch", "i8", 2), ("ends", "i8", 1), ("want", "i8", 1), ("star", "i8", 1)]
     + [("centred", record(CENTRED), 1), ("centred_b", record(CENTRED_SCREW), 1)]
     + [("node_dual", record(NODE_DUAL), 1)]
 )
-node_, coord_, mass_, touch_, want_, zero_, star_ = LAYOUT.viewers(*"node coord mass touch want zero star".split())
+node_, coord_, mass_, touch_, ends_, want_, zero_, star_ = LAYOUT.viewers(
+    *"node coord mass touch ends want zero star".split()
+)
 mk_, col_, sc_, count_, flag_, s_, ds_, dual_, node_dual_, psi4_ = LAYOUT.viewers(
     *"mk col sc count flag s ds dual node_dual psi4".split()
 )
@@ -58,7 +60,7 @@ q_, v_, a_, vp_, ap_, dv_, da_, f_, mu4_, eta_v4_, eta_a4_ = LAYOUT.viewers(
 M_, C_ = LAYOUT.viewers(*"M C".split())
 R_q_, Nv_q_, Na_q_, R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_q Nv_q Na_q R_s Nv_s Na_s".split())
 
-AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS, FOUR_ADJOINTS = range(5)
+AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(FOUR_ADJOINTS + 1, FOUR_ADJOINTS + 5)
 PARTS = Parts()
 
 
@@ -188,7 +190,7 @@ def columns_of_directions(ctx):
     node, s, ds, touch, star = node_(ctx), s_(ctx), ds_(ctx), touch_(ctx), star_(ctx)[0]
     for p in range(ds.shape[0]):
         if touch[p, 0] & GEOMETRY:
-            twists(node, s, ds[p], touch[p], star, q_(ctx))
+            twists(node, s, ds[p], touch[p], ends_(ctx)[p], star, q_(ctx))
         if touch[p, 0] & (GEOMETRY | MARKERS):
             direction_columns(node, mk_(ctx), col_(ctx), ds[p], touch[p], q_(ctx).shape[0] + p, star == 0)
 
@@ -197,23 +199,16 @@ def columns_of_directions(ctx):
 @cfunction(what="the sensitivity kernels")
 def products_of_directions(ctx):
     """R_s, Nv_s, Na_s of every direction, beyond what elements gave."""
-    node, coord, s, ds, touch = node_(ctx), coord_(ctx), s_(ctx), ds_(ctx), touch_(ctx)
+    node, coord, s, ds, touch, gravity = node_(ctx), coord_(ctx), s_(ctx), ds_(ctx), touch_(ctx), count_(ctx)[GRAVITY]
     for p in range(ds.shape[0]):
         if touch[p, 0]:
+            end = ends_(ctx)[p]
             if touch[p, 0] & GEOMETRY:
-                twists(node, s, ds[p], touch[p], 1, q_(ctx))
-            inertia_changes(node, coord, mass_(ctx), s, ds[p], touch[p], dv_(ctx), da_(ctx), count_(ctx)[GRAVITY])
+                twists(node, s, ds[p], touch[p], end, 1, q_(ctx))
+            inertia_changes(node, coord, mass_(ctx), s, ds[p], touch[p], end, dv_(ctx), da_(ctx), gravity)
             if touch[p, 0] & (GEOMETRY | MARKERS):
                 marker_changes(node, mk_(ctx), col_(ctx), q_(ctx).shape[0] + p)
-            project_changes(node, coord, ds[p], touch[p], p, R_s_(ctx), Nv_s_(ctx), Na_s_(ctx))
-
-
-@cfunction(what="the adjoint kernels")
-def pullback(ctx):
-    """Adds to psi_s of one objective, after linearise at the same point."""
-    one_of_four(ctx)
-    common.run_part(ctx, FOUR_ADJOINTS)
-    collect_one(ctx, flag_(ctx)[OBJECTIVE])
+            project_changes(node, coord, ds[p], touch[p], end, p, R_s_(ctx), Nv_s_(ctx), Na_s_(ctx))
 
 
 @PARTS.part(FOUR_ADJOINTS)

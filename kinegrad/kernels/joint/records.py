@@ -42,5 +42,5 @@ CENTRED = [("g", "num", 3), ("d", "num", 3), ("V", "num", 6), ("a", "num", 6), (
 CENTRED_SCREW = [("b", "num", 6)]
 
 # What a direction touches at a node (bits of `touch`), or what a pullback is asked for (bits of `want`): its joint's
-# geometry, its masses, anything proximal; at node 0: anything of that kind in the tree, or only markers.
-GEOMETRY, INERTIA, CARRIED, MARKERS = 1, 2, 4, 8
+# geometry, its masses, anything proximal; at node 0: anything of that kind in the tree, only markers, or gravity.
+GEOMETRY, INERTIA, CARRIED, MARKERS, WEIGHT = 1, 2, 4, 8, 16

@@ -6,10 +6,10 @@ from kinegrad.kernels.joint.functions import (
     AT_POSITIONS,
     DIRECTION_COLUMNS,
     DIRECTION_PRODUCTS,
-    FOUR_ADJOINTS,
     INERTIA_PRODUCTS,
     PARTS,
 )
+from kinegrad.kernels.set_functions import FOUR_ADJOINTS
 
 OWN = {
     functions.POSITION: (AT_POSITIONS,),

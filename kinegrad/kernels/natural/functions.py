@@ -1,11 +1,10 @@
 """The seven functions of the natural set, as C functions of a context; what elements contribute comes by stages."""
 
 from kinegrad.kernels import set_functions as common
-from kinegrad.kernels.clearing import clear_covectors, clear_motions, clear_products
+from kinegrad.kernels.clearing import clear_covectors, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import LINEAR_FORCES, run_stage
-from kinegrad.kernels.four_adjoints import collect_one, one_of_four, take_column
 from kinegrad.kernels.jit import cfunction, kernel, record
 from kinegrad.kernels.natural.directions import dual_changes, force_changes, frame_changes
 from kinegrad.kernels.natural.frames import move_frames
@@ -30,7 +29,13 @@ from kinegrad.kernels.natural.markers import (
     marker_rates,
 )  # fmt: skip
 from kinegrad.kernels.natural.prepare import has_changed, prepare_frames, prepare_markers
-from kinegrad.kernels.natural.pullback import frame_slots, inertia_slots, marker_motions, marker_slots
+from kinegrad.kernels.natural.pullback import (
+    frame_slots,
+    inertia_slots,
+    marker_motions,
+    marker_slots,
+    move_by_adjoint,
+)  # fmt: skip
 from kinegrad.kernels.natural.records import (
     AC,
     AS,
@@ -43,6 +48,7 @@ from kinegrad.kernels.natural.records import (
     EV,
     FRAME,
     FRAME_COLUMN,
+    FRAME_DUAL,
     LOCAL,
     MASS,
     MU,
@@ -50,7 +56,8 @@ from kinegrad.kernels.natural.records import (
     VS,
     V,
 )  # fmt: skip
-from kinegrad.kernels.products import AT_POSITION, BLOCK, END_COLUMN, FIRST_COLUMN, OBJECTIVE
+from kinegrad.kernels.products import AT_POSITION, BLOCK
+from kinegrad.kernels.set_functions import FOUR_ADJOINTS, pullback
 from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import dot, vec_at
 
@@ -58,18 +65,22 @@ LAYOUT = ELEMENTS.extend(
     [("entity", record(ENTITY), 1), ("basis", record(BASIS), 1), ("frame", record(FRAME), 1)]
     + [("fcol", record(FRAME_COLUMN), 1), ("place", record(PLACE), 1), ("here", record(LOCAL), 1)]
     + [("mass", record(MASS), 1), ("watch", "i8", 1), ("seen", "f8", 1), ("touch", "i8", 2)]
-    + [("M0", "f8", 1), ("f0", "f8", 1), ("dZ", "f8", 1), ("star", "i8", 1)]
+    + [("M0", "f8", 1), ("f0", "f8", 1), ("dZ", "f8", 1), ("star", "i8", 1), ("frame_dual", record(FRAME_DUAL), 1)]
 )
 entity_, basis_, frame_, fcol_, place_, here_, mass_ = LAYOUT.viewers(
     *"entity basis frame fcol place here mass".split()
 )
-watch_, seen_, touch_, M0_, f0_, dZ_, star_ = LAYOUT.viewers(*"watch seen touch M0 f0 dZ star".split())
-mk_, col_, sc_, count_, flag_, s_, ds_, psi_s_, dual_ = LAYOUT.viewers(*"mk col sc count flag s ds psi_s dual".split())
-q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
+watch_, seen_, touch_, M0_, f0_, dZ_, star_, frame_dual_ = LAYOUT.viewers(
+    *"watch seen touch M0 f0 dZ star frame_dual".split()
+)
+mk_, col_, sc_, count_, flag_, s_, ds_, psi4_, dual_ = LAYOUT.viewers(*"mk col sc count flag s ds psi4 dual".split())
+q_, v_, a_, vp_, ap_, dv_, da_, f_, mu4_, eta_v4_, eta_a4_ = LAYOUT.viewers(
+    *"q v a vp ap dv da f mu4 eta_v4 eta_a4".split()
+)
 M_, square_ = LAYOUT.viewers(*"M square".split())
 R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_s Nv_s Na_s".split())
 
-PREPARE, AT_POSITIONS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS, FOUR_ADJOINTS = range(5)
+PREPARE, AT_POSITIONS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(FOUR_ADJOINTS + 1, FOUR_ADJOINTS + 5)
 PARTS = Parts()
 
 
@@ -238,44 +249,21 @@ def products_of_directions(ctx):
         force_changes(frame, basis, entity, fcol_(ctx), s, ds[p], touch[p], p, R_s_(ctx), Nv_s_(ctx), Na_s_(ctx))
 
 
-@cfunction(what="the adjoint kernels")
-def pullback(ctx):
-    """Adds to psi_s of one objective, after linearise at the same point."""
-    one_of_four(ctx)
-    common.run_part(ctx, FOUR_ADJOINTS)
-    collect_one(ctx, flag_(ctx)[OBJECTIVE])
-
-
-@kernel
-def move_by_adjoint(ctx, c):
-    """The fields of mu, eta_v, eta_a, in column c."""
-    frame, basis, entity, s = frame_(ctx), basis_(ctx), entity_(ctx), s_(ctx)
-    take_column(ctx, c)
-    move_frames(frame, basis, entity, mu_(ctx), s, MU)
-    move_frames(frame, basis, entity, eta_v_(ctx), s, EV)
-    move_frames(frame, basis, entity, eta_a_(ctx), s, EA)
-
-
 @PARTS.part(FOUR_ADJOINTS)
 @cfunction(what="the adjoint kernels")
 def pullback4(ctx):
-    """Adds to psi_s, and of elements to psi4, of the objectives of a block, after linearise at the same point; what the set
-    itself does is done for one after the other."""
-    frame, basis, entity, place, mk, s = frame_(ctx), basis_(ctx), entity_(ctx), place_(ctx), mk_(ctx), s_(ctx)
-    dual, here, flag = dual_(ctx), here_(ctx), flag_(ctx)
-    first, end = flag[FIRST_COLUMN], flag[END_COLUMN]
-    clear_motions(dual)
-    for c in range(first, end):
-        move_by_adjoint(ctx, c)
-        marker_motions(frame, place, entity, mk, dual, here, s, mu_(ctx), eta_v_(ctx), eta_a_(ctx), c)
+    """Adds to psi4 of the objectives of a block, after linearise at the same point."""
+    frame, dual, basis, entity, place = frame_(ctx), frame_dual_(ctx), basis_(ctx), entity_(ctx), place_(ctx)
+    s, mk, of_marker, here, psi = s_(ctx), mk_(ctx), dual_(ctx), here_(ctx), psi4_(ctx)[flag_(ctx)[BLOCK]]
+    mu, eta_v, eta_a = mu4_(ctx), eta_v4_(ctx), eta_a4_(ctx)
+    move_by_adjoint(frame, dual, basis, entity, mu, s, MU)
+    move_by_adjoint(frame, dual, basis, entity, eta_v, s, EV)
+    move_by_adjoint(frame, dual, basis, entity, eta_a, s, EA)
+    marker_motions(dual, place, entity, mk, of_marker, here, mu, eta_v, eta_a)
     common.pull(ctx)
-    for c in range(first, end):
-        psi_s = psi_s_(ctx)[4 * flag[BLOCK] + c]
-        if end - first > 1:
-            move_by_adjoint(ctx, c)
-        marker_slots(frame, place, entity, mk, dual, here, s, c, psi_s)
-        inertia_slots(frame, mass_(ctx), s, count_(ctx)[GRAVITY], psi_s)
-        frame_slots(frame, basis, entity, s, psi_s)
+    marker_slots(frame, dual, place, entity, mk, of_marker, here, s, psi)
+    inertia_slots(frame, dual, mass_(ctx), s, count_(ctx)[GRAVITY], psi)
+    frame_slots(frame, dual, basis, entity, s, psi)
 
 
 @cfunction(what="the simulation kernels")

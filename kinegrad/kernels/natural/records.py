@@ -26,6 +26,9 @@ FRAME = [
     ("Z", "num", 16), ("T", "num", N_FIELDS), ("D", "num", N_FIELDS), ("E", "num", N_FIELDS), ("S", "num", 36),
 ]  # fmt: skip
 
+# What four adjoints make of a frame, a column each: fields of mu, eta_v, eta_a, and what is dual to all fields.
+FRAME_DUAL = [("T", "num", (36, 4)), ("D", "num", (N_FIELDS, 4))]
+
 # Column of a frame: the derivative of F by coordinate k.
 FRAME_COLUMN = [("k", "i8"), ("Y", "num", SIZE)]
 

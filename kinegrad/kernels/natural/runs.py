@@ -6,10 +6,10 @@ from kinegrad.kernels.natural.functions import (
     AT_POSITIONS,
     DIRECTION_COLUMNS,
     DIRECTION_PRODUCTS,
-    FOUR_ADJOINTS,
     PARTS,
     PREPARE,
 )
+from kinegrad.kernels.set_functions import FOUR_ADJOINTS
 
 OWN = {
     functions.POSITION: (PREPARE, AT_POSITIONS),

@@ -1,13 +1,12 @@
 """The seven functions of the reference-point set, as C functions of a context; what elements contribute comes by stages."""
 
 from kinegrad.kernels import set_functions as common
-from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_motions, clear_products
+from kinegrad.kernels.clearing import clear_covectors, clear_flat, clear_products
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS, GRAVITY
 from kinegrad.kernels.elements.stages import LINEAR_FORCES, run_stage
-from kinegrad.kernels.four_adjoints import collect_one, one_of_four, take_column
 from kinegrad.kernels.jit import cfunction, kernel, record
-from kinegrad.kernels.products import AT_POSITION, BLOCK, END_COLUMN, FIRST_COLUMN, OBJECTIVE
+from kinegrad.kernels.products import AT_POSITION, BLOCK
 from kinegrad.kernels.reference_point.inertia import (
     body_forces,
     inertia_changes,
@@ -28,18 +27,21 @@ from kinegrad.kernels.reference_point.markers import (
 )  # fmt: skip
 from kinegrad.kernels.reference_point.motion import fields, keep, orientations, rates
 from kinegrad.kernels.reference_point.pullback import inertia_slots, marker_motions, marker_slots, motions
-from kinegrad.kernels.reference_point.records import BODY
+from kinegrad.kernels.reference_point.records import BODY, BODY_DUAL
+from kinegrad.kernels.set_functions import FOUR_ADJOINTS, pullback
 from kinegrad.kernels.table import Parts
 from kinegrad.kernels.vec3 import dot, vec_at
 
-LAYOUT = ELEMENTS.extend([("body", record(BODY), 1), ("touch", "i8", 2)])
-body_, touch_, zero_ = LAYOUT.viewers(*"body touch zero".split())
-mk_, col_, sc_, count_, flag_, s_, ds_, psi_s_, dual_ = LAYOUT.viewers(*"mk col sc count flag s ds psi_s dual".split())
-q_, v_, a_, vp_, ap_, dv_, da_, f_, mu_, eta_v_, eta_a_ = LAYOUT.viewers(*"q v a vp ap dv da f mu eta_v eta_a".split())
+LAYOUT = ELEMENTS.extend([("body", record(BODY), 1), ("touch", "i8", 2), ("body_dual", record(BODY_DUAL), 1)])
+body_, touch_, zero_, body_dual_ = LAYOUT.viewers(*"body touch zero body_dual".split())
+mk_, col_, sc_, count_, flag_, s_, ds_, psi4_, dual_ = LAYOUT.viewers(*"mk col sc count flag s ds psi4 dual".split())
+q_, v_, a_, vp_, ap_, dv_, da_, f_, mu4_, eta_v4_, eta_a4_ = LAYOUT.viewers(
+    *"q v a vp ap dv da f mu4 eta_v4 eta_a4".split()
+)
 M_, C_, square_ = LAYOUT.viewers(*"M C square".split())
 R_q_, Nv_q_, Na_q_, R_s_, Nv_s_, Na_s_ = LAYOUT.viewers(*"R_q Nv_q Na_q R_s Nv_s Na_s".split())
 
-AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS, FOUR_ADJOINTS = range(5)
+AT_POSITIONS, INERTIA_PRODUCTS, DIRECTION_COLUMNS, DIRECTION_PRODUCTS = range(FOUR_ADJOINTS + 1, FOUR_ADJOINTS + 5)
 PARTS = Parts()
 
 
@@ -161,37 +163,17 @@ def products_of_directions(ctx):
     marker_changes(body, mk_(ctx), col_(ctx), ds, q, R, Nv, Na)
 
 
-@cfunction(what="the adjoint kernels")
-def pullback(ctx):
-    """Adds to psi_s of one objective, after linearise at the same point."""
-    one_of_four(ctx)
-    common.run_part(ctx, FOUR_ADJOINTS)
-    collect_one(ctx, flag_(ctx)[OBJECTIVE])
-
-
 @PARTS.part(FOUR_ADJOINTS)
 @cfunction(what="the adjoint kernels")
 def pullback4(ctx):
-    """Adds to psi_s, and of elements to psi4, of the objectives of a block, after linearise at the same point; what the set
-    itself does is done for one after the other."""
-    body, mk, dual, s, q, mu, eta_v, eta_a = (
-        body_(ctx), mk_(ctx), dual_(ctx), s_(ctx), q_(ctx), mu_(ctx), eta_v_(ctx), eta_a_(ctx),
-    )  # fmt: skip
-    flag = flag_(ctx)
-    first, end = flag[FIRST_COLUMN], flag[END_COLUMN]
-    clear_motions(dual)
-    for c in range(first, end):
-        take_column(ctx, c)
-        motions(body, q, mu, eta_v, eta_a)
-        marker_motions(body, mk, dual, s, mu, eta_v, eta_a, c)
+    """Adds to psi4 of the objectives of a block, after linearise at the same point."""
+    body, dual, mk, of_marker, s = body_(ctx), body_dual_(ctx), mk_(ctx), dual_(ctx), s_(ctx)
+    mu, eta_v, eta_a, psi = mu4_(ctx), eta_v4_(ctx), eta_a4_(ctx), psi4_(ctx)[flag_(ctx)[BLOCK]]
+    motions(body, dual, q_(ctx), mu, eta_v, eta_a)
+    marker_motions(body, dual, mk, of_marker, s, mu, eta_v, eta_a)
     common.pull(ctx)
-    for c in range(first, end):
-        psi_s = psi_s_(ctx)[4 * flag[BLOCK] + c]
-        if end - first > 1:
-            take_column(ctx, c)
-            motions(body, q, mu, eta_v, eta_a)
-        marker_slots(body, mk, dual, c, psi_s)
-        inertia_slots(body, s, a_(ctx), dv_(ctx), da_(ctx), mu, eta_v, eta_a, count_(ctx)[GRAVITY], psi_s)
+    marker_slots(body, dual, mk, of_marker, psi)
+    inertia_slots(body, dual, s, a_(ctx), dv_(ctx), da_(ctx), mu, eta_v, eta_a, count_(ctx)[GRAVITY], psi)
 
 
 @cfunction(what="the simulation kernels")

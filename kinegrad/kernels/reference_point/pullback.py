@@ -1,81 +1,96 @@
-"""Adjoint vectors to all slots of the reference-point set at once: local components of markers, masses, inertias, gravity."""
+"""Adjoint vectors to all slots of the reference-point set at once, four adjoints at a time: local components of markers,
+masses, inertias, gravity.
 
-from kinegrad.kernels.jit import kernel
+What adjoints make of a body (`BODY_DUAL`) or of a marker is N or D beside its record B or m; numbers of it are lanes.
+"""
+
+from kinegrad.kernels.jit import inlined, kernel
+from kinegrad.kernels.linalg import get4
 from kinegrad.kernels.reference_point.markers import local
 from kinegrad.kernels.reference_point.motion import change_of, parameters
-from kinegrad.kernels.vec3 import add, dot, inc_at, mat, mul, mv, neg, put_mat, sub, vec, vec_at, vm
-from kinegrad.kernels.vec4 import column, put_column
+from kinegrad.kernels.reference_point.records import TURN
+from kinegrad.kernels.vec3 import add, dot, mat, mul, mv, sub, vec, vec_at, vm
+from kinegrad.kernels.vec4 import gain4, inc4_at, mat4, put_mat4, set4, vec4, vec4_at
+
+
+@inlined
+def parameters4(Z, B):
+    """The rows of Z at the Euler parameters of a body."""
+    k = B["k"] + TURN
+    return (get4(Z, k), get4(Z, k + 1), get4(Z, k + 2), get4(Z, k + 3))
 
 
 @kernel
-def motions(body, q, mu, eta_v, eta_a):
+def motions(body, dual, q, mu, eta_v, eta_a):
     """Tm, Tv, Ta of every body: the change of A along mu, eta_v, eta_a."""
     for i in range(1, body.shape[0]):
-        B = body[i]
+        B, N = body[i], dual[i]
         p = parameters(q, B)
-        put_mat(B["Tm"], change_of(p, parameters(mu, B)))
-        put_mat(B["Tv"], change_of(p, parameters(eta_v, B)))
-        put_mat(B["Ta"], change_of(p, parameters(eta_a, B)))
+        put_mat4(N["Tm"], change_of(p, parameters4(mu, B)))
+        put_mat4(N["Tv"], change_of(p, parameters4(eta_v, B)))
+        put_mat4(N["Ta"], change_of(p, parameters4(eta_a, B)))
 
 
 @kernel
-def marker_motions(body, mk, dual, s, mu, eta_v, eta_a, c):
-    """dm, dv, da of the markers, in column c."""
+def marker_motions(body, dual, mk, of_marker, s, mu, eta_v, eta_a):
+    """dm, dv, da of the markers; those of the ground have none."""
     for i in range(mk.shape[0]):
-        m = mk[i]
+        m, D = mk[i], of_marker[i]
         if m["node"] > 0:
-            B = body[m["node"]]
-            k = B["k"]
+            N, k = dual[m["node"]], body[m["node"]]["k"]
             l = local(m, s)
-            x, y, z = mv(mat(B["Tm"]), l), mv(mat(B["Tv"]), l), mv(mat(B["Ta"]), l)
-            put_column(dual[i]["dm"], c, add(x, vec_at(mu, k)) if m["point"] else x)
-            put_column(dual[i]["dv"], c, add(y, vec_at(eta_v, k)) if m["point"] else y)
-            put_column(dual[i]["da"], c, add(z, vec_at(eta_a, k)) if m["point"] else z)
+            x, y, z = mv(mat4(N["Tm"]), l), mv(mat4(N["Tv"]), l), mv(mat4(N["Ta"]), l)
+            if m["point"]:
+                x, y, z = add(x, vec4_at(mu, k)), add(y, vec4_at(eta_v, k)), add(z, vec4_at(eta_a, k))
+            set4(D["dm"], x)
+            set4(D["dv"], y)
+            set4(D["da"], z)
 
 
 @kernel
-def marker_slots(body, mk, dual, c, psi_s):
-    """Duals, in column c, and covectors of the markers to their own slots and centres of mass, where wanted (RFP-9)."""
+def marker_slots(body, dual, mk, of_marker, psi):
+    """Duals and covectors of the markers to their own slots and centres of mass, where wanted (RFP-9)."""
     for i in range(mk.shape[0]):
-        m = mk[i]
+        m, D = mk[i], of_marker[i]
         if not m["want"]:
             continue
-        B = body[m["node"]]
-        G = vm(column(dual[i]["X"], c), mat(B["A"]))
-        G = add(G, add(vm(column(dual[i]["X1"], c), mat(B["Ads"])), vm(column(dual[i]["Y1"], c), mat(B["Ad"]))))
-        G = add(G, add(vm(column(dual[i]["Y2"], c), mat(B["Add"])), vm(vec(m["f"]), mat(B["Tm"]))))
-        G = add(G, add(vm(vec(m["fv"]), mat(B["Tv"])), vm(vec(m["fa"]), mat(B["Ta"]))))
-        inc_at(psi_s, m["loc"], G)
-        inc_at(psi_s, m["ref"], neg(G))
+        B, N = body[m["node"]], dual[m["node"]]
+        G = add(vm(vec4(D["X"]), mat(B["A"])), vm(vec4(D["X1"]), mat(B["Ads"])))
+        G = add(G, add(vm(vec4(D["Y1"]), mat(B["Ad"])), vm(vec4(D["Y2"]), mat(B["Add"]))))
+        G = add(G, add(vm(vec(m["f"]), mat4(N["Tm"])), vm(vec(m["fv"]), mat4(N["Tv"]))))
+        G = add(G, vm(vec(m["fa"]), mat4(N["Ta"])))
+        inc4_at(psi, m["loc"], G)
+        inc4_at(psi, m["ref"], mul(-1.0, G))
 
 
 @kernel
-def second_moment(B, a, b):
+def second_moment(B, N, a, b):
     """The dual of S_ab: Σ (T e_a)·(R e_b) over the pairs of motions T and accelerations R."""
-    t = 0.0 * B["A"][0]
-    for i in range(0, 9, 3):
-        t += B["Tm"][i + a] * B["Adds"][i + b] + B["Tv"][i + a] * B["W"][i + b] + B["Ta"][i + a] * B["U"][i + b]
+    T, V, A = N["Tm"], N["Tv"], N["Ta"]
+    t = get4(T, a) * B["Adds"][b] + get4(V, a) * B["W"][b] + get4(A, a) * B["U"][b]
+    for i in range(3, 9, 3):
+        t = t + get4(T, i + a) * B["Adds"][i + b] + get4(V, i + a) * B["W"][i + b] + get4(A, i + a) * B["U"][i + b]
     return t
 
 
 @kernel
-def inertia_slots(body, s, a, dv, da, mu, eta_v, eta_a, gravity, psi_s):
+def inertia_slots(body, dual, s, a, dv, da, mu, eta_v, eta_a, gravity, psi):
     """Slots of masses, inertias and gravity (RFP-9)."""
     g = vec_at(s, gravity)
     for i in range(1, body.shape[0]):
-        B = body[i]
+        B, N = body[i], dual[i]
         k = B["k"]
-        inc_at(psi_s, gravity, mul(-s[B["m"]], vec_at(mu, k)))
+        inc4_at(psi, gravity, mul(-s[B["m"]], vec4_at(mu, k)))
         if not B["want"]:
             continue
-        t = dot(vec_at(mu, k), sub(vec_at(a, k), g))
-        psi_s[B["m"]] += t + dot(vec_at(eta_v, k), vec_at(dv, k)) + dot(vec_at(eta_a, k), vec_at(da, k))
-        x, y, z = second_moment(B, 0, 0), second_moment(B, 1, 1), second_moment(B, 2, 2)
+        t = dot(vec4_at(mu, k), sub(vec_at(a, k), g))
+        gain4(psi, B["m"], t + dot(vec4_at(eta_v, k), vec_at(dv, k)) + dot(vec4_at(eta_a, k), vec_at(da, k)))
+        x, y, z = second_moment(B, N, 0, 0), second_moment(B, N, 1, 1), second_moment(B, N, 2, 2)
         half = 0.5 * (x + y + z)
         J = B["J"]
-        psi_s[J] += half - x
-        psi_s[J + 1] += half - y
-        psi_s[J + 2] += half - z
-        psi_s[J + 3] -= second_moment(B, 0, 1) + second_moment(B, 1, 0)
-        psi_s[J + 4] -= second_moment(B, 0, 2) + second_moment(B, 2, 0)
-        psi_s[J + 5] -= second_moment(B, 1, 2) + second_moment(B, 2, 1)
+        gain4(psi, J, half - x)
+        gain4(psi, J + 1, half - y)
+        gain4(psi, J + 2, half - z)
+        gain4(psi, J + 3, -1.0 * (second_moment(B, N, 0, 1) + second_moment(B, N, 1, 0)))
+        gain4(psi, J + 4, -1.0 * (second_moment(B, N, 0, 2) + second_moment(B, N, 2, 0)))
+        gain4(psi, J + 5, -1.0 * (second_moment(B, N, 1, 2) + second_moment(B, N, 2, 1)))
