@@ -7,12 +7,15 @@ import numpy as np
 from kinegrad.dynamics.acceleration_level import Accelerations, rank_of_rows
 from kinegrad.dynamics.formulation import Formulation
 from kinegrad.dynamics.newmark_family import NewmarkFamily
-from kinegrad.kernels.products import BIAS, EVALUATE
+from kinegrad.kernels.formulations.newton import UNKNOWN
+from kinegrad.kernels.products import BIAS, EVALUATE, SHRINKING
+from kinegrad.kinematics import compiled
 from kinegrad.kinematics.singular import MANY, inertia_scale
 
 NOTICEABLE = 1e-2  # part of the accelerations across the constraints that projections leave
 LITTLE = 1e-6  # the same, which a penalty that the user does not give leaves at most
 NOTHING = 1e-11  # of the largest singular value of the rows: redundant ones
+BEFORE = ("a1", "a2", "a3")  # accelerations of steps before the last
 
 
 class Ali3p(Formulation):
@@ -66,8 +69,11 @@ class Ali3p(Formulation):
         self.opts[self.kernels.PENALTY] = other.opts[self.kernels.PENALTY]
 
     def _forget(self, work) -> None:
-        work["a1"][:] = work["a2"][:] = work["ap"]
-        work["sizes"][:] = 0.0
+        arrays = work.arrays
+        for name in BEFORE:
+            arrays[name][:] = arrays["a"]
+        arrays["par"][SHRINKING] = UNKNOWN
+        arrays["sizes"][:] = 0.0
 
     def _penalty(self, left: float) -> float:
         """The penalty that leaves this part."""
@@ -82,22 +88,24 @@ class Ali3p(Formulation):
         )
 
     def singular_states(self, motion):
-        near, counts = motion.flags & self.kernels.NEAR_SINGULAR != 0, motion.iterations
+        near, counts = motion.flags & self.kernels.NEAR_SINGULAR, np.maximum(motion.iterations, 2)
         if len(counts) and counts.max() > 2 * counts.min() + 1:
-            near |= counts > 2.0 * np.median(counts) + 1.0
-        return 1 + np.flatnonzero(near)
+            near = (near != 0) | (counts > 2.0 * np.median(counts) + 1.0)
+        return 1 + near.nonzero()[0]
 
     def keep(self, work, row):
-        n, m = self.system.n, self.system.m
-        row[: 5 * n] = np.concatenate([work[k] for k in ("q", "v", "a", "vp", "ap")])
-        row[5 * n : 5 * n + 3 * m] = np.concatenate([work[k][:m] for k in ("lam", "sv", "sa")])
+        n, m, arrays = self.system.n, self.system.m, work.arrays
+        for i, k in enumerate(("q", "v", "a", "vp", "ap")):
+            row[i * n : (i + 1) * n] = arrays[k]
+        for i, k in enumerate(("lam", "sv", "sa")):
+            row[5 * n + i * m : 5 * n + (i + 1) * m] = arrays[k][:m]
 
     def resume(self, work, row):
-        n, m = self.system.n, self.system.m
+        n, m, arrays = self.system.n, self.system.m, work.arrays
         for i, k in enumerate(("q", "v", "a", "vp", "ap")):
-            work[k][:] = row[i * n : (i + 1) * n]
+            arrays[k][:] = row[i * n : (i + 1) * n]
         for i, k in enumerate(("lam", "sv", "sa")):
-            work[k][:m] = row[5 * n + i * m : 5 * n + (i + 1) * m]
+            arrays[k][:m] = row[5 * n + i * m : 5 * n + (i + 1) * m]
         self._forget(work)
 
     def motion(self, rows):
@@ -108,7 +116,7 @@ class Ali3p(Formulation):
 
     def memory(self, work):
         own = [] if self.sizes is None else [self.sizes]
-        return [*(work[name] for name in ("a1", "a2", "sizes")), *own]
+        return [*(work[name] for name in (*BEFORE, "sizes")), work["par"][SHRINKING : SHRINKING + 1], *own]
 
     def call(self, work, fn, method, steps, objectives):
         return self.kernels.simulate, (fn, work.pointer, self.system.m, method, steps, objectives, self.opts)
@@ -131,7 +139,7 @@ class Ali3p(Formulation):
         self.sizes[:] = work["sizes"]
         for name, values in own.items():
             work[name][:] = values
-        for name in ("a1", "a2"):
+        for name in BEFORE:
             work[name][:] += work["ap"] - before
         work["sv"][:] = work["sa"][:] = 0.0
         return status
@@ -141,15 +149,23 @@ class Ali3p(Formulation):
 
 
 def part_left(work, compliance: float) -> float:
-    """The largest part of a velocity or acceleration across the constraints that a projection with this compliance leaves.
+    """The largest part of a velocity or acceleration across the constraints that a projection with this compliance leaves; if
+    that is little, a bound of it.
 
-    In coordinates weighted by inertia that is ε/(σ² + ε), σ the least singular value of the rows at the start.
+    In coordinates weighted by inertia it is ε/(σ² + ε), σ the least singular value of the rows at the start.
     """
     if not work.system.m or work.system.n > MANY:
         return 0.0
+    square = compiled.firmness(work)
+    left = compliance / (square + compliance) if square > 0.0 else 1.0
+    return left if left <= LITTLE else exact_part_left(work, compliance)
+
+
+def exact_part_left(work, compliance: float) -> float:
+    """The same by singular values."""
     rows = work["J"][: work.system.m].real * inertia_scale(work)
     if not np.isfinite(rows).all():
         return 0.0
-    values = np.linalg.svd(rows, compute_uv=False)
-    least = values[values > NOTHING * values[0]].min(initial=np.inf)
+    values = np.linalg.svd(rows, compute_uv=False).tolist()
+    least = min((value for value in values if value > NOTHING * values[0]), default=np.inf)
     return compliance / (least**2 + compliance)

@@ -14,7 +14,7 @@ Signs: R = M a + f + Phi_qᵀ lam with f = -Q.
     PULLBACK    mu, eta_v, eta_a; yp, yv, ya, ys after LINEARISE  ->  psi_s += mu·R_s + eta_v·Nv_s + eta_a·Na_s + yp·Phi_s
                 + yv·Phid_s + ya·Phidd_s + ys·Phids_s + weight g_s, in the row of one objective
     PULLBACK4   the same with mu4, ..., weight4 for four objectives at once, those of a block, an objective a column; columns
-                of objectives that do not take part are 0  ->  psi4 of the block, or psi_s; `collect` adds psi4 to psi_s
+                of objectives that do not take part are 0  ->  psi4 of the block; `collect` adds psi4 to psi_s
     ENERGY      after EVALUATE at (q, v)  ->  energy: kinetic, potential, and power of what has no potential
 
 R is taken at (q, v, a), the constraints, objectives and projections at (q, vp, ap).
@@ -30,12 +30,13 @@ from kinegrad.kernels.table import Layout, full_viewer
 EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION, PULLBACK4 = range(8)
 N_FUNCTIONS = 8
 
-# par: numbers a formulation hands over, the last one the largest coordinate of a marker at the start; flag: integers, among
+# par: numbers a formulation hands over, behind them the largest coordinate of a marker at the start, and by what iterations
+# of steps shrank a change when it was last seen (NEW-1); flag: integers, among
 # them the status a function leaves, how many solutions of derivatives are not exact, and for PULLBACK4 the block and which of
 # its columns take part.
-TIME, WK, WC, WEIGHT, EXTENT = range(5)
+TIME, WK, WC, WEIGHT, EXTENT, SHRINKING = range(6)
 FREEDOMS, OBJECTIVE, STATUS, AT_POSITION, UNSETTLED, BLOCK, FIRST_COLUMN, END_COLUMN = range(8)
-N_PAR, N_FLAG = 5, 8
+N_PAR, N_FLAG = 6, 8
 
 VECTORS = {
     "n": ("q", "v", "a", "vp", "ap", "dv", "da", "f", "mu", "eta_v", "eta_a"),
@@ -56,10 +57,10 @@ MATRICES = {
 }
 
 # Scratch of formulations: what it holds does not outlast a call of theirs, but for ease, sizes and scales (LIN-6,
-# IDX-7, IDX-8), and for a1, a2, the accelerations of the two steps before (ALI-7).  E are the rows that a step or stage solves,
-# by q, ρ, v and a; `factored` those rows that are in the factors.
+# IDX-7, IDX-8), and for a1, a2, a3, accelerations of steps before the last (ALI-7).  E are the rows that a step or stage
+# solves, by q, ρ, v and a; `factored` those rows that are in the factors.
 VECTORS_OF_SCRATCH = {
-    "n": ("x", "y", "w", "qt", "vt", "scale", "a1", "a2"),
+    "n": ("x", "y", "w", "qt", "vt", "scale", "a1", "a2", "a3"),
     "2n": ("d",),
     "m": ("r", "z", "D", "Dp", "ease", "sizes", "row_scale", "reach"),
     "o": ("weights",),

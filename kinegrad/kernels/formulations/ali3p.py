@@ -13,11 +13,11 @@ where there is room, the auxiliary acceleration.
 
 from kinegrad.kernels.constrained import FEW_ROUNDS, row_weights, soft_weights, solve_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
-from kinegrad.kernels.formulations.newton import TIGHT, converged
+from kinegrad.kernels.formulations.newton import TIGHT, converged, is_clear, needs_no_second
 from kinegrad.kernels.formulations.objectives import observe_step
-from kinegrad.kernels.jit import entry, kernel, real
+from kinegrad.kernels.jit import entry, inlined, kernel, real
 from kinegrad.kernels.pattern import end_of
-from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, PRODUCTS, STATUS, TIME, WC, WK
+from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, PRODUCTS, SHRINKING, STATUS, TIME, WC, WK
 from kinegrad.kernels.solvers.factors import factor, solve, symmetric_factors
 from kinegrad.kernels.solvers.multiply import (
     minus_times,
@@ -33,8 +33,8 @@ from kinegrad.kernels.table import call
     *"par flag g q v a vp ap f square wide level alike".split()
 )
 (lam_, sv_, sa_, Phi_, Phi_t_, c_, M_, K_, J_) = PRODUCTS.viewers(*"lam sv sa Phi Phi_t c M K J".split())
-(T_, r_, z_, D_, Dp_, x_, y_, w_, qt_, vt_, a1_, a2_, factored_, ease_, sizes_) = PRODUCTS.viewers(
-    *"T r z D Dp x y w qt vt a1 a2 factored ease sizes".split()
+(T_, r_, z_, D_, Dp_, x_, y_, w_, qt_, vt_, a1_, a2_, a3_, factored_, ease_, sizes_) = PRODUCTS.viewers(
+    *"T r z D Dp x y w qt vt a1 a2 a3 factored ease sizes".split()
 )
 
 # options; EXACT is 1 where projections are exact, by multipliers, and 0 where they are by penalties
@@ -53,21 +53,31 @@ def compliance(opts):
 # --- the step ----------------------------------------------------------------------------------------------------
 
 
+@inlined
+def extrapolated(last, a1, a2, a3):
+    """What follows `last` by the polynomial through it and the values before; those from before the start are alike."""
+    if a2 != a3:
+        return 4.0 * (last + a2) - 6.0 * a1 - a3
+    return 3.0 * (last - a1) + a2 if a1 != a2 else 2.0 * last - a1
+
+
 @kernel
 def guess(ctx, family, h, auxiliary, tight):
     """The largest position; q~, v~ and a first guess of q, v, a at the end of a step of size h (ALI-1, ALI-7)."""
-    q, v, a, ap, a1, a2, qt, vt, lam = (
-        q_(ctx), v_(ctx), a_(ctx), ap_(ctx), a1_(ctx), a2_(ctx), qt_(ctx), vt_(ctx), lam_(ctx),
+    q, v, a, ap, a1, a2, a3, qt, vt, lam = (
+        q_(ctx), v_(ctx), a_(ctx), ap_(ctx), a1_(ctx), a2_(ctx), a3_(ctx), qt_(ctx), vt_(ctx), lam_(ctx),
     )  # fmt: skip
     b, gh = by_acceleration(family, h)
     predict(family, h, q, vp_(ctx), ap, auxiliary, qt, vt)
     size = real(par_(ctx)[EXTENT])
     for i in range(q.shape[0]):
+        last = a[i]
         a[i] = ap[i]
         if tight:
-            a[i] += 2.0 * ap[i] - 3.0 * a1[i] + a2[i]
+            a[i] = extrapolated(last, a1[i], a2[i], a3[i])
+            a3[i] = a2[i]
             a2[i] = a1[i]
-            a1[i] = ap[i]
+            a1[i] = last
         q[i] = qt[i] + b * a[i]
         v[i] = vt[i] + gh * a[i]
         size = max(size, abs(real(q[i])))
@@ -117,17 +127,43 @@ def row_residuals(ctx, m, by_position, by_velocity):
 @kernel
 def correct(ctx, m, b, gh):
     """The largest correction of an acceleration, or 2e300 where one is not finite; q, v, a and lam corrected (ALI-2)."""
-    q, v, a, f, lam, y, qt, vt = q_(ctx), v_(ctx), a_(ctx), f_(ctx), lam_(ctx), y_(ctx), qt_(ctx), vt_(ctx)
-    square, wide, rows, D, r = square_(ctx), wide_(ctx), factored_(ctx), D_(ctx), r_(ctx)
-    n = q.shape[0]
+    y, f, n = y_(ctx), f_(ctx), f_(ctx).shape[0]
     for i in range(n):
         y[i] = -f[i]
-    minus_times(square, M_(ctx), n, a, y)
+    minus_times(square_(ctx), M_(ctx), n, a_(ctx), y)
     row_residuals(ctx, m, 1.0 / b, 1.0 / gh)
-    minus_two_sorts_of_rows(wide, J_(ctx), lam, rows, D, r, m, y)
+    minus_two_sorts_of_rows(wide_(ctx), J_(ctx), lam_(ctx), factored_(ctx), D_(ctx), r_(ctx), m, y)
+    return change(ctx, m, b, gh)
+
+
+@kernel
+def correct_twice(ctx, m, b, gh):
+    """`correct`, and another round with the same matrices for what its rows still lack: their part of lam (LIN-3)."""
+    a, y, before = a_(ctx), y_(ctx), x_(ctx)
+    for i in range(a.shape[0]):
+        before[i] = a[i]
+    e = correct(ctx, m, b, gh)
+    if not e < 1e300:
+        return e
+    for i in range(a.shape[0]):
+        y[i] = 0.0 * a[i]
+    minus_weighed_rows(wide_(ctx), factored_(ctx), m, D_(ctx), r_(ctx), y)
+    change(ctx, m, b, gh)
+    e = 0.0
+    for i in range(a.shape[0]):
+        e = max(e, abs(real(a[i] - before[i])))
+    return e
+
+
+@kernel
+def change(ctx, m, b, gh):
+    """The largest correction; q, v, a and lam corrected by the right-hand side y, r being what the rows lack, and then what
+    they still lack."""
+    q, v, a, lam, y, qt, vt = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), y_(ctx), qt_(ctx), vt_(ctx)
+    wide, rows, D, r = wide_(ctx), factored_(ctx), D_(ctx), r_(ctx)
     solve(symmetric_factors(ctx), y)
     e = 0.0
-    for i in range(n):
+    for i in range(q.shape[0]):
         if not abs(real(y[i])) < 1e300:
             return 2e300
         e = max(e, abs(real(y[i])))
@@ -156,10 +192,14 @@ def iterate(fn, ctx, m, b, gh, tol, eps, allowed, size):
             status, near, one = factor_tangent(ctx, m, eps)
             if status != OK:
                 return status, it, near, one
-        e = correct(ctx, m, b, gh)
+        e = correct_twice(ctx, m, b, gh) if tight and it == 0 else correct(ctx, m, b, gh)
         if not e < 1e300:
             return NOT_FINITE, it, near, one
         e *= b
+        if tight and it == 0 and not near and needs_no_second(e, real(par[SHRINKING]), tol, size):
+            return OK, 1, near, False
+        if it == 1 and is_clear(last, size):
+            par[SHRINKING] = e / last
         if tol > 0.0 and converged(it, e, last, tol, tight, size):
             return OK, it + 1, near, one and not tight
         refactor = e > 1e-3 * last  # the factors of the first iteration serve while they contract well

@@ -9,6 +9,9 @@ from kinegrad.kernels.jit import kernel
 TIGHT = 1e-12  # a tolerance below this asks for all digits
 ROUNDING = 4.0 * 2.0**-52  # of positions
 STALLED = 1e-10  # of positions: changes below this that no longer shrink are rounding, made larger by the equations
+FEW = 10.0  # times ROUNDING: changes that rounding alone may have made
+CLEAR = 1e3  # times ROUNDING: changes that show what iterations make of them
+UNKNOWN = 1.0  # what iterations make of a change before one was clear
 
 
 @kernel
@@ -18,9 +21,21 @@ def converged(it, e, last, tol, tight, size):
         return True
     if not tight:
         return e <= ROUNDING * size or (it > 1 and e > 0.9 * last and e < STALLED * size)
-    if it > 0 and (e * e < tol * last or (e > 0.5 * last and e < 10.0 * ROUNDING * size)):
+    if it > 0 and (e * e < tol * last or (e > 0.5 * last and e < FEW * ROUNDING * size)):
         return True  # what the next one would change, or rounding
     return it > 1 and e > 0.9 * last and e < STALLED * size
+
+
+@kernel
+def needs_no_second(e, shrinking, tol, size):
+    """Whether a first iteration with new factors, which changed positions of this size by e, leaves rounding only."""
+    return e < FEW * ROUNDING * size and e * shrinking < tol
+
+
+@kernel
+def is_clear(e, size):
+    """Whether what the next iteration makes of a change e is known beyond rounding."""
+    return e > CLEAR * ROUNDING * size
 
 
 @kernel

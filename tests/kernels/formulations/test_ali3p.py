@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers import assert_close
 
+from kinegrad.errors import IterationWarning
 from kinegrad.model.simulation import ALI3P, HHT, Newmark
 
 from .short_runs import assert_constraints, assert_motion, assert_trapezoidal_objectives, short_run
@@ -27,6 +28,22 @@ def test_steps(name):
     for k, h in enumerate(motion.hs):
         assert_close(motion.q[k + 1], motion.q[k] + h * vp[k] + 0.25 * h * h * (ap[k] + a[k + 1]))
         assert_close(v[k + 1], vp[k] + 0.5 * h * (ap[k] + a[k + 1]))
+
+
+@pytest.mark.parametrize("name", ["four-bar", "ball"])
+def test_one_iteration_to_rounding(name):
+    """Accelerations extrapolated from four steps leave rounding: one iteration then gives what ten give."""
+    case = short_run(name, EXACT, Newmark(), steps=12, step=3e-4)
+    motion = case.run(case.system(), 1e-16, 40)
+    with pytest.warns(IterationWarning):
+        expected = case.run(case.system(), 0.0, 10)
+    assert (motion.iterations[4:] == 1).all()
+    assert (expected.iterations == 10).all()
+    for found, right, tolerance in (
+        (motion.q, expected.q, 1e-15), (motion.qd, expected.qd, 1e-12), (motion.qdd, expected.qdd, 1e-9),
+    ):  # fmt: skip
+        assert_close(found, right, tolerance, np.abs(right).max())
+    assert_close(motion.lam, expected.lam, 1e-9, max(1.0, np.abs(expected.lam).max()))
 
 
 def test_auxiliary_acceleration():

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from kinegrad.kernels.formulations.newton import ROUNDING, STALLED, TIGHT, converged, settled
+from kinegrad.kernels.formulations.newton import (
+    ROUNDING,
+    STALLED,
+    TIGHT,
+    UNKNOWN,
+    converged,
+    is_clear,
+    needs_no_second,
+    settled,
+)
 from kinegrad.kernels.jit import entry
 
 SIZE = 2.0
@@ -18,6 +27,16 @@ def is_converged(it, e, last, tol, tight, size):
 @entry
 def is_settled(it, e, last, tol, tight, size):
     return settled(it, e, last, tol, tight, size)
+
+
+@entry
+def is_done_at_once(e, shrinking, tol, size):
+    return needs_no_second(e, shrinking, tol, size)
+
+
+@entry
+def shows_the_next(e, size):
+    return is_clear(e, size)
 
 
 def rounds(rule, changes, tol):
@@ -71,3 +90,16 @@ def test_far_from_the_origin_rounding_is_enough():
     assert not is_converged(0, 1.01 * ROUNDING * size, 1e300, LOOSE, False, size)
     assert is_converged(2, 0.9 * STALLED * size, 0.99 * STALLED * size, LOOSE, False, size)
     assert not is_converged(2, 1.1 * STALLED * size, 1.1 * STALLED * size, LOOSE, False, size)
+
+
+def test_a_first_iteration_is_enough():
+    """What it changed is of the size of rounding, and the next one, as far as is known, would change less than asked for."""
+    near = 9.0 * ROUNDING * SIZE
+    assert is_done_at_once(near, 0.01 * SHARP / near, SHARP, SIZE)
+    assert not is_done_at_once(near, 1.01 * SHARP / near, SHARP, SIZE)
+    assert not is_done_at_once(11.0 * ROUNDING * SIZE, 0.0, SHARP, SIZE)
+    assert not is_done_at_once(near, UNKNOWN, SHARP, SIZE)
+    assert not is_done_at_once(0.0, 0.0, 0.0, SIZE)  # all iterations are wanted
+    assert not is_done_at_once(np.nan, 0.0, SHARP, SIZE)
+    assert shows_the_next(1.01e3 * ROUNDING * SIZE, SIZE)
+    assert not shows_the_next(0.99e3 * ROUNDING * SIZE, SIZE)
