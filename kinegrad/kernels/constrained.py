@@ -43,6 +43,10 @@ ALL_DIGITS = 1e-18  # of a solution: what further rounds would change, at most
 SMALLEST, ROUNDED, BEARABLE = 1e-30, 1e-18, 1e-14
 HARDLY = 1e-4  # square of the factor by which rounds shrink a change at least, until rounding ends that
 NOISE = 1e-24  # square of a change, against that of the first round: rounding if it hardly shrinks
+PATIENCE = 4  # rounds after which it is found what rounding of the right side makes of a solution
+# squares: of that rounding against the right side, and of what it may be at most against the first round: κ times rounding
+ROUNDING, MOST_NOISE = 1e-28, 1e-14
+SPREAD = 0.6180339887498949  # its multiples are nowhere whole and nowhere alike
 
 
 @inlined
@@ -68,7 +72,7 @@ def row_squares(P, dense, n, J, l, w):
     return a, s
 
 
-@kernel
+@inlined
 def inverse_inertias(square, T, alike, w):
     """The largest inertia; w = 1/T_kk of the coordinates: that of the heaviest without inertia, of the mean of those alike."""
     n, top = square[COLUMNS], 0.0
@@ -287,7 +291,7 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
     """
     square, wide = pat
     dense, n = square[DENSE], square[COLUMNS]
-    last, size, first = spread4(0.0), spread4(0.0), spread4(0.0)
+    last, size, first, loose = spread4(0.0), spread4(0.0), spread4(0.0), spread4(0.0)
     for k in range(MOST_ROUNDS):
         for i in range(n):
             put4(W, i, get4(R1, i))
@@ -320,18 +324,45 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
         for l in range(m):
             r = mul4(D[l], row_times4(wide, dense, n, G, l, W, mul4(-1.0, get4(Z, l))))
             put4(Y, l, r if k == 0 else axpy4(1.0, r, get4(Y, l)))
-        if k > 0 and settled4(k, e, size if k == 1 else last, size, first, enough):
+        if k == PATIENCE:
+            loose = scattered4(F, transposed, n, R1, W)
+        if k > 0 and settled4(k, e, size if k == 1 else last, size, first, loose, enough):
             return k + 1
         last = e
-    return -MOST_ROUNDS if bearable4(last, size, first) else 0
+    return -MOST_ROUNDS if bearable4(last, size, first, loose) else 0
 
 
 @kernel
-def bearable4(e, size, first):
+def scattered4(F, transposed, n, R1, W):
+    """Squares of what the right side of four columns makes of a solution if each entry is changed on its own, as by rounding.
+
+    Where multipliers take up R1 altogether the solution is small, and rounding of R1, which they do not take up, is all of it.
+    W (n, 4) is overwritten.
+    """
+    for i in range(n):
+        part = SPREAD * (i + 1)
+        put4(W, i, mul4(2.0 * (part - int(part)) - 1.0, get4(R1, i)))
+    solve4(F, transposed, W)
+    loose = spread4(0.0)
+    for i in range(n):
+        w = get4(W, i)
+        loose = w * w + loose
+    return loose
+
+
+@kernel
+def noise_of(first, loose, c):
+    """Square of what rounding changes a column by, from the first round and from `scattered4`."""
+    start = real(lane(first, c))
+    return max(NOISE * start, min(ROUNDING * real(lane(loose, c)), MOST_NOISE * start))
+
+
+@kernel
+def bearable4(e, size, first, loose):
     """Whether the last round changed none of four columns noticeably."""
     little = True
     for c in range(4):
-        little = little and real(lane(e, c)) <= max(BEARABLE * real(lane(size, c)), NOISE * real(lane(first, c)))
+        little = little and real(lane(e, c)) <= max(BEARABLE * real(lane(size, c)), noise_of(first, loose, c))
     return little
 
 
@@ -343,11 +374,12 @@ def note(flag, rounds):
 
 
 @kernel
-def settled4(k, e, last, size, first, enough):
-    """`settled` for four columns; a solution of nothing but multipliers is rounding of what the first round gave."""
+def settled4(k, e, last, size, first, loose, enough):
+    """`settled` for four columns; a solution of nothing but multipliers is rounding of what the first round gave, or of the
+    right side."""
     done = k > 0
     for c in range(4):
         now, before = real(lane(e, c)), real(lane(last, c))
-        noise = now > HARDLY * before and now <= NOISE * real(lane(first, c))
+        noise = now > HARDLY * before and now <= noise_of(first, loose, c)
         done = done and (noise or settled(k, now, before, real(lane(size, c)), enough))
     return done

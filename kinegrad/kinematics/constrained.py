@@ -18,7 +18,7 @@ TINY = 8.0 * 2.0**-52  # a pivot this part of what it was subtracted from has no
 def shared(T, alike):
     """T_kk of the coordinates, those that are `alike` (k, 4) with their mean."""
     inertia = T.diagonal().real.copy()
-    if alike is not None:
+    if alike is not None and len(alike):
         inertia[alike] = np.maximum(inertia[alike], 0.0).mean(axis=1, keepdims=True)
     return inertia
 

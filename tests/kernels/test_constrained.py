@@ -235,3 +235,20 @@ def test_what_rows_alone_bear_settles(seed):
     assert status == OK and 2 <= rounds <= 6
     assert_allclose(X, 0.0, atol=1e-20 * abs(J.T @ Y0).max())
     assert_allclose(Y, Y0, rtol=0, atol=1e-12 * abs(Y0).max())
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("free", [1e-7, 1e-9, 1e-12, 0.0])
+def test_what_rows_bear_but_for_little_settles(free, transposed):
+    """Where rows take up all but a billionth of the forces, the rest has the digits that rounding of the forces leaves it."""
+    rng = np.random.default_rng(3)
+    n, m = 12, 7
+    G, J = rng.normal(size=(n, n)), rng.normal(size=(m, n))
+    T, Y0 = G @ G.T + np.eye(n), rng.normal(size=(m, 4))
+    X0 = free * np.linalg.svd(J)[2][m:].T @ rng.normal(size=(n - m, 4))
+    X, Y = np.zeros((n, 4)), np.zeros((m, 4))
+    R1 = J.T @ Y0 + T @ X0
+    status, rounds = solve_general(T, J, 0.0, transposed, R1, np.zeros((m, 4)), X, Y)
+    assert status == OK and 2 <= rounds <= 8
+    assert_allclose(X, X0, rtol=0, atol=1e-15 * abs(R1).max())
+    assert_allclose(Y, Y0, rtol=0, atol=1e-13 * abs(Y0).max())
