@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 LONGEST = 2000  # characters of a sentence; names and lists in it may be of any length
 
@@ -49,6 +51,22 @@ class ExpressionError(KinegradError):
     def __init__(self, sentence: str, column: int | None = None):
         self.column = column
         super().__init__(sentence)
+
+
+class UnknownNameError(KinegradError, KeyError):
+    """A name that a result does not have; for a mapping it is a key that lacks."""
+
+    __str__ = Exception.__str__
+
+
+def place_of(name: object, names: Iterable[str], what: str) -> int:
+    """The place of a name among the names of a result; otherwise an `UnknownNameError` that tells the nearest."""
+    names = list(names)
+    if name in names:
+        return names.index(name)
+    near = get_close_matches(str(name), names, n=1)
+    choice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:20]) or 'none'}."
+    raise UnknownNameError(f"There is no {what} {name!r} in it; {choice}")
 
 
 class ModelError(KinegradError):

@@ -9,15 +9,17 @@ import threading
 class Interrupts:
     """A context in which the first Ctrl-C is noted in `came`; the second ends what is done at once.
 
+    What takes no longer than a blink need not `listen`: an interrupt comes right after it.
+
     Only the main thread hears of it, and only if nobody else listens; elsewhere nothing changes.
     """
 
-    def __init__(self):
-        self.came = False
+    def __init__(self, listen: bool = True):
+        self.came, self._listen = False, listen
         self._before = None
 
     def __enter__(self) -> Interrupts:
-        here = threading.current_thread() is threading.main_thread()
+        here = self._listen and threading.current_thread() is threading.main_thread()
         if here and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before = signal.signal(signal.SIGINT, self._note)
         return self

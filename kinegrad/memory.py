@@ -10,6 +10,7 @@ from pathlib import Path
 from kinegrad.errors import KinegradError
 
 RESERVE = 64e6  # bytes left to everything else
+LITTLE = 1e6  # bytes that are always there
 LARGE = 256e6  # bytes that are not looked for below: asking the system takes longer than a small run
 
 
@@ -18,7 +19,7 @@ def require(size: float, what: str, remedy: str | Callable[[float], str]) -> Non
 
     A remedy may be a function of the bytes that are free.
     """
-    if size < LARGE and not _limited():
+    if size < LARGE and (size < LITTLE or not _limited()):
         return
     found = available()
     if found is not None and size > max(found - RESERVE, 0.5 * found):
@@ -34,7 +35,7 @@ def available() -> float | None:
 
 def half_of_free(size: float) -> float:
     """Bytes that may be taken by what would take `size` and can do with less; infinite where that is little."""
-    found = None if size < LARGE and not _limited() else available()
+    found = None if size < LARGE and (size < LITTLE or not _limited()) else available()
     return math.inf if found is None else 0.5 * found
 
 

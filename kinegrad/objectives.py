@@ -36,16 +36,15 @@ def beyond_steps(times: Sequence[float], t_end: float, step: float) -> list[floa
 
 def kinds_of(system: System, ends: Sequence[float] | None = None) -> Kinds:
     """What the objectives are; sums are taken at those `ends` of steps that are nearest to their times, nowhere without any."""
+    if "kinds" in system.tables:
+        return system.tables["kinds"]
     system.refuse_objectives()
     names = list(system.objectives)
     if all(kind not in SIGNS and kind != "sum" for kind in system.objectives.values()):
-        if "kinds" not in system.tables:  # no parameter and no time changes them
-            codes, zeros = (
-                np.array([CODES[kind] for kind in system.objectives.values()], np.int64),
-                np.zeros(len(names)),
-            )
-            system.tables["kinds"] = Kinds(codes, zeros, zeros, np.zeros(len(names) + 1, np.int64), np.zeros(0))
-        return system.tables["kinds"]
+        codes, zeros = np.array([CODES[kind] for kind in system.objectives.values()], np.int64), np.zeros(len(names))
+        found = Kinds(codes, zeros, zeros, np.zeros(len(names) + 1, np.int64), np.zeros(0))
+        system.tables["kinds"] = found  # no parameter and no time changes them
+        return found
     first, times = [0], []
     for name in names:
         asked = _times(system, name) if ends is not None else []
@@ -62,6 +61,8 @@ def kinds_of(system: System, ends: Sequence[float] | None = None) -> Kinds:
 
 def weighed(kinds: Kinds, values: Sequence[float], t_end: float) -> Kinds:
     """The same, for derivatives of a run that gave these values."""
+    if not kinds.sharpness.any():
+        return kinds
     return kinds._replace(total=np.where(kinds.kind == EXTREME, kinds.sharpness * np.real(values) + np.log(t_end), 0.0))
 
 
@@ -73,10 +74,11 @@ def at_end(count: int) -> Kinds:
 
 def begun_with(kinds: Kinds, g: np.ndarray) -> np.ndarray:
     """What objectives are before the first step, at whose beginning the integrands are g."""
-    psi = np.zeros_like(g)
-    psi[kinds.kind == EXTREME] = NOTHING
-    for o, kind in enumerate(kinds.kind):
-        if kind == FINAL or is_taken(kinds, o, 0.0):
+    psi = np.where(kinds.kind == FINAL, g, 0.0)
+    if kinds.sharpness.any():
+        psi[kinds.kind == EXTREME] = NOTHING
+    for o in range(len(psi)) if len(kinds.times) else ():
+        if is_taken(kinds, o, 0.0):
             psi[o] = g[o]
     return psi
 
@@ -89,18 +91,19 @@ def is_taken(kinds: Kinds, o: int, t: float) -> bool:
 def weights_at(kinds: Kinds, t: float, size: float, at_end: bool, g: np.ndarray) -> np.ndarray:
     """(o,) weights of a state in objectives, `size` being that of its time in integrals and g its integrands."""
     weights = np.where(kinds.kind == FINAL, float(at_end), size)
-    for o in np.flatnonzero(kinds.kind == SUM):
+    for o in np.flatnonzero(kinds.kind == SUM) if len(kinds.times) else ():
         weights[o] = is_taken(kinds, o, t)
-    extreme = kinds.kind == EXTREME
-    weights[extreme] *= np.exp(kinds.sharpness[extreme] * g.real[extreme] - kinds.total[extreme])
+    if kinds.sharpness.any():
+        extreme = kinds.kind == EXTREME
+        weights[extreme] *= np.exp(kinds.sharpness[extreme] * g.real[extreme] - kinds.total[extreme])
     return weights
 
 
 def values_of(kinds: Kinds, psi: np.ndarray, t_end: float) -> np.ndarray:
     """The values of objectives from what runs carry on: of extremes the mean in exponentials (OBJ-2)."""
     values = psi.copy()
-    extreme = kinds.kind == EXTREME
-    if extreme.any():
+    if kinds.sharpness.any():
+        extreme = kinds.kind == EXTREME
         values[extreme] = (psi[extreme] - np.log(t_end)) / kinds.sharpness[extreme] if t_end > 0.0 else np.nan
     return values
 

@@ -15,11 +15,8 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.run import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for, solved
-from kinegrad.errors import AccuracyWarning, IterationWarning, KinegradError, SimulationError
-from kinegrad.even_times import EvenSteps, EvenTimes
-from kinegrad.expressions.syntax import Expression
+from kinegrad.errors import AccuracyWarning, IterationWarning, SimulationError
 from kinegrad.interrupts import Interrupts
-from kinegrad.jumps import grid_through, jump_times, stops_at
 from kinegrad.kernels.formulations.arguments import Objectives, Steps
 from kinegrad.kernels.products import EVALUATE, OBSERVE, TIME
 from kinegrad.kernels.status import (
@@ -39,19 +36,17 @@ from kinegrad.kinematics.singular import is_near_singular
 from kinegrad.kinks import tell_of_kinks
 from kinegrad.memory import require
 from kinegrad.motion import Motion, Power, has_power
-from kinegrad.objectives import asked_times, begun_with, beyond_steps, kinds_of, values_of
+from kinegrad.objectives import begun_with, kinds_of, values_of
 from kinegrad.quiet import without_warnings
-from kinegrad.starts import Start, start_of
+from kinegrad.starts import AsFound, Start, start_of
+from kinegrad.times import SHORT, times_of
 
 CHUNKS = 50  # pieces in which a long run reports its progress
-SHORT = 2000  # steps below which a run is one piece
 SCRATCH = 512  # steps of a run whose states are not all kept that are in memory at once
 OTHERS = 12  # numbers kept of each state beside its row
 FEW = 64  # steps after which a run looks whether a function in an objective has failed
 PIECE = 0.1  # seconds after which it looks whether it shall stop
-MAX_STEPS = 10**9
 NEARLY = 0.8  # of the iterations allowed: told in a warning
-MOST_STATES = 10**6  # with error control
 GAINED, UNSEEN = 0.1, 1e-6  # parts of the kinetic energy, and of what there was: energy from nowhere is more than these
 
 
@@ -104,29 +99,15 @@ def simulate(
     defaults = system.model.simulation
     formulation = formulation_of(defaults.formulation if formulation is None else formulation)
     integrator = integrator_of(defaults.integrator if integrator is None else integrator)
-    follows = times_that_follow(system, t_end=t_end, step=step, output_step=output_step)
-    t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
-    if output_step is not None or defaults.output_step is not None:
-        output_step = given_time(system, "output_step", output_step)
     system = solved(system, formulation, defaults.solver if solver is None else solver)
     scheme = scheme_for(system, formulation, integrator)
-    jumps, asked = jump_times(system, t_end, step), asked_times(system, t_end)
-    if scheme.adaptive:
-        stride, ends = 1, stops_at(jumps, t_end, step, scheme.integrator, also=asked)
-        ts = [0.0, *ends]
-    else:
-        ts, hs, stride = steps_of(jumps, t_end, step, output_step, scheme.integrator, asked)
-    if scheme.adaptive and output_step is not None and t_end / output_step > MOST_STATES:
-        raise KinegradError(
-            f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error control "
-            f"at most {MOST_STATES:.0e} are allowed."
-        )
+    t_end, step, output_step, ts, hs, stride, follows = times_of(system, scheme.integrator, t_end, step, output_step)
     start, guess = start_of(system, start, guess)
     work, fn, begin, objectives, far = begun(system, scheme, s, guess, start, ts)
     done = None
-    with Interrupts() as interrupts:
+    with Interrupts(listen=scheme.adaptive or len(hs) > FEW or work.calls is not None) as interrupts:
         if scheme.adaptive:
-            run = scheme.run_adaptive(work, fn, ends, step, output_step, objectives, begin, progress, interrupts)
+            run = scheme.run_adaptive(work, fn, ts[1:], step, output_step, objectives, begin, progress, interrupts)
         else:
             loop = Loop(scheme, work, fn, ts, hs, step, objectives, interrupts)
             if stride == 1:
@@ -189,7 +170,7 @@ def begun(
     """A run that is ready for its first step, with its code loaded; `ts`: ends of its steps, as far as they are known."""
     work = system.workspace(s=s)
     start.put(system, work, scheme.compliance, guess)
-    remark = system.set.remark(system, work)
+    remark = "" if isinstance(start, AsFound) else system.set.remark(system, work)
     work.call(OBSERVE)
     kinds = kinds_of(system, ts)
     row = np.zeros(scheme.row_size, work["q"].dtype)
@@ -205,10 +186,15 @@ def begun(
     return Beginning(work, fn, row, objectives, remark)
 
 
+def nearly_all(iterations: np.ndarray, allowed: int) -> bool:
+    """Whether a step took nearly all iterations it may."""
+    return allowed >= 5 and bool(iterations.max(initial=0) >= NEARLY * allowed)
+
+
 def _watch_iterations(motion: Motion, allowed: int) -> None:
     """Warn of steps that took nearly all iterations they may: the next change of the model may stop the run."""
-    most = int(motion.iterations.max(initial=0))
-    if allowed >= 5 and most >= NEARLY * allowed:
+    if nearly_all(motion.iterations, allowed):
+        most = int(motion.iterations.max())
         k = int(motion.iterations.argmax())
         warnings.warn(
             f"A step of {motion.hs[k]:.4g} s took {most} of the {allowed} iterations allowed, at t = {motion.ts[k + 1]:.6g} s; "
@@ -341,8 +327,10 @@ class Loop:
             done += count
             if progress is not None and status == OK and (n_steps > SHORT or done == n_steps):
                 progress(done / n_steps)
-        ts = self.ts[: done + 1]
-        return Run(status, ts, self.hs[:done], iterations[:done], flags[:done], ts, traj[: done + 1], self.cpu_s)
+        ts = np.array(self.ts[: done + 1])  # those of the run, which others share
+        return Run(
+            status, ts, np.array(self.hs[:done]), iterations[:done], flags[:done], ts, traj[: done + 1], self.cpu_s
+        )
 
     def some_steps(self, begin: np.ndarray, stride: int, progress) -> tuple[Run, np.ndarray | None]:
         """The run from row `begin`, with a state every `stride` steps and the last one, and the work done up to each.
@@ -433,68 +421,3 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
         happened, tries = failure(status)
         what = f"{who}, {happened}"
     return f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: {what}; {tries}."
-
-
-def given_time(system: System, name: str, value) -> float:
-    """A time from the argument or the model, checked."""
-    if value is None:
-        value = getattr(system.model.simulation, name)
-    if isinstance(value, Expression):
-        value = system.parameters.evaluate(value, system.rho)
-    if value is None:
-        raise KinegradError(
-            f"{name} is not given; give --{name.replace('_', '-')} ({name}=... in Python), or write it under simulation "
-            "in the model."
-        )
-    value = float(value)
-    if not (np.isfinite(value) and value > 0.0):
-        raise KinegradError(f"{name} is {value:g}; it must be a finite number larger than zero.")
-    return value
-
-
-def times_that_follow(system: System, **given: float | None) -> dict[str, Expression]:
-    """Those of the times t_end, step and output_step that are not given but follow from parameters, by the model."""
-    section = {name: getattr(system.model.simulation, name) for name, value in given.items() if value is None}
-    return {name: value for name, value in section.items() if isinstance(value, Expression)}
-
-
-def steps_of(
-    jumps: Sequence[float],
-    t_end: float,
-    step: float,
-    output_step: float | None,
-    integrator=None,
-    also: Sequence[float] = (),
-) -> tuple[Sequence[float], Sequence[float], int]:
-    """Times and sizes of steps, and the number of steps between outputs; where there are jumps, or times in `also` between even
-    steps, steps end, and all are kept."""
-    hs, stride = time_grid(t_end, step, output_step)
-    if not jumps and not beyond_steps(also, t_end, step):
-        return EvenTimes(step, len(hs), t_end), hs, stride
-    every = output_step if output_step is not None and output_step > step * (1.0 + 1e-9) else None
-    ts = grid_through(stops_at(jumps, t_end, step, integrator, every, also), step)
-    return ts, np.diff(ts), 1
-
-
-def time_grid(t_end: float, step: float, output_step: float | None) -> tuple[EvenSteps, int]:
-    """Step sizes that meet t_end, the last one shortened, and the number of steps between outputs."""
-    if step > t_end * (1.0 + 1e-12):
-        raise KinegradError(
-            f"The step is {step:g} s and the span {t_end:g} s; choose a step that is not larger than t_end."
-        )
-    if t_end / step > MAX_STEPS:
-        raise KinegradError(
-            f"A step of {step:g} s over {t_end:g} s makes {t_end / step:.3g} steps; at most 1e9 are allowed."
-        )
-    hs = EvenSteps.that_meet(t_end, step)
-    stride = 1
-    if output_step is not None:
-        ratio = output_step / step
-        if ratio > 0.5 + len(hs):  # the end is kept anyway
-            return hs, len(hs)
-        stride = round(ratio)
-        if stride < 1 or abs(stride * step - output_step) > 1e-9 * output_step:
-            raise KinegradError(
-                f"output_step is {output_step:g} s, which is not a whole number of steps of {step:g} s."
-            )
-    return hs, stride

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,11 +24,13 @@ from kinegrad.kinematics.freedoms import first_rows
 from kinegrad.kinematics.multipliers import least_norm
 from kinegrad.kinematics.start import row_sizes
 from kinegrad.model.slots import PartOfSlots
+from kinegrad.model.varying_bodies import VaryingBodies
 from kinegrad.motion import MarkerMotion, replay_states
 from kinegrad.objectives import values_of
 from kinegrad.quiet import without_warnings
-from kinegrad.simulate import begun, given_time, reason
+from kinegrad.simulate import begun, reason
 from kinegrad.starts import start_of
+from kinegrad.times import given_time
 
 AT_ONCE = 64  # steps in one call of compiled code
 BROKEN = 1e-9  # part of what a row changes by when coordinates change by 1: it no longer holds
@@ -370,13 +373,22 @@ class Stepper:
 
     def _with(self, values: dict) -> np.ndarray:
         """The independent parameters with other values, after names and values are checked."""
-        rho = self._rho.copy()
+        rho, parameters = self._rho.copy(), self.system.parameters
         for name, value in values.items():
             if name in self._places and type(value) is float and math.isfinite(value):
                 rho[self._places[name]] = value
             else:
-                rho = replace(self.system, rho=rho).with_parameters({name: value}).rho
+                given = parameters.values({name: value})
+                changed = parameters.positions(parameters.expand(name))
+                rho[changed] = given[changed]
+        if not self._behind_masses.isdisjoint(values):
+            self.system.refuse_bodies([name for name in values if name in self._behind_masses], rho)
         return rho
+
+    @cached_property
+    def _behind_masses(self) -> set[str]:
+        """Labels of the parameters on which masses and inertias depend."""
+        return set(VaryingBodies(self.system.model, self.system.parameters, self._places).behind)
 
     def _slots_with(self, rho: np.ndarray, names) -> tuple[np.ndarray, np.ndarray]:
         """Fields and slots with other values of these parameters."""

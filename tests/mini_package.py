@@ -44,7 +44,7 @@ class Mini:
         shutil.copytree(
             folders.SOURCES / "compiler", self.package / "compiler", ignore=shutil.ignore_patterns("__pycache__")
         )
-        for name in ("jit", "store", "folders", "names", "notices", "checks", "lapack"):
+        for name in ("jit", "store", "folders", "names", "notices", "checks", "lapack", "words"):
             shutil.copy(folders.SOURCES / f"{name}.py", self.package)
         shutil.copy(folders.SOURCES.parent / "errors.py", self.package)
         for path in self.package.rglob("*.py"):

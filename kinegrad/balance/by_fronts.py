@@ -133,6 +133,6 @@ class StiffnessByFronts:
             raise np.linalg.LinAlgError("the stiffness is singular")
         return X, Y
 
-    def depends(self, g_q: np.ndarray) -> np.ndarray:
+    def depends(self, g_q: np.ndarray, g: np.ndarray) -> np.ndarray:
         """(o,) nothing is free, so that no objective depends on it."""
         return np.zeros(len(g_q), bool)

@@ -7,6 +7,7 @@ import numpy as np
 from kinegrad.balance.search import NEUTRAL, allowed, definite
 from kinegrad.kinematics.least_squares import refined
 
+ROUNDING = 1e-13  # of a value: its change with a coordinate by 1 that counts as none
 INDEPENDENT = 1e-8  # part of a derivative along a free direction that counts as none
 
 
@@ -58,7 +59,8 @@ class Stiffness:
         U, values, V = self.parts
         return self.back.T @ (U @ ((V @ (self.back @ b)) / values[:, None]))
 
-    def depends(self, g_q: np.ndarray) -> np.ndarray:
-        """(o,) whether objectives with the derivatives g_q (o, n) change along a free direction."""
-        sizes = np.outer(np.linalg.norm(g_q, axis=1), np.linalg.norm(self.motions, axis=0))
-        return (np.abs(g_q @ self.motions) > INDEPENDENT * sizes).any(axis=1)
+    def depends(self, g_q: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """(o,) whether objectives g (o,) with the derivatives g_q (o, n) change along a free direction, by more than rounding:
+        of a potential energy, which is stationary at an equilibrium, g_q is nothing else."""
+        sizes = np.maximum(INDEPENDENT * np.linalg.norm(g_q, axis=1), ROUNDING * np.abs(g))
+        return (np.abs(g_q @ self.motions) > np.outer(sizes, np.linalg.norm(self.motions, axis=0))).any(axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,15 @@ from kinegrad.expressions.maps import Jacobian
 from kinegrad.memory import require
 from kinegrad.model.parameters import Parameters
 from kinegrad.model.slots import Slots
+from kinegrad.model.varying_bodies import VaryingBodies
 from kinegrad.recipes import sealed
+from kinegrad.remembered import remembered
 
 if TYPE_CHECKING:
     from kinegrad.equations.element import Element
     from kinegrad.equations.system import Equations
 
+OF_VALUES = ("_s", "_suits", "s_rho", "_some_of_s_rho", "beside")  # properties that follow from values of parameters
 MEETING = 100  # bytes for each pair of coordinates that meet, while a pattern is made
 
 
@@ -67,6 +70,13 @@ class Row:
     closure: bool = False
 
 
+class AskedFor(NamedTuple):
+    """Columns of ds/drho by the names of their parameters, and the same as directions."""
+
+    columns: dict[tuple[str, ...], Jacobian]
+    directions: dict[tuple[str, ...], np.ndarray]
+
+
 @dataclass(frozen=True)
 class System:
     """A model in one coordinate set: tables of topology and indices, frozen once built.
@@ -108,9 +118,7 @@ class System:
     solver: str = DENSE
 
     def __post_init__(self):
-        rho = np.array(self.rho)  # its own, and never changed: what follows from it is kept
-        rho.setflags(write=False)
-        object.__setattr__(self, "rho", rho)
+        object.__setattr__(self, "rho", _kept(self.rho))
 
     @property
     def kind(self) -> str:
@@ -221,6 +229,12 @@ class System:
         """Values of the slots, in an array of the caller's own."""
         return self._s.copy()
 
+    @property
+    def checked_s(self) -> np.ndarray:
+        """Values of the slots, which are not to be changed; raises where they spoil the coordinates."""
+        _ = self._suits
+        return self._s
+
     @cached_property
     def _s(self) -> np.ndarray:
         return self.slots.values(self.rho)
@@ -245,16 +259,29 @@ class System:
         return self.slots.jacobian(self.rho)
 
     def with_parameters(self, values) -> System:
-        """The same tables with other values of the parameters: a mapping by name, or all of rho."""
-        from dataclasses import replace
+        """The same tables with other values of the parameters: a mapping by name, or all of rho.
 
+        Values by name with which a body would have a mass or an inertia that no body has are refused.
+        """
         if isinstance(values, dict):
             given = self.parameters.values(values)
-            changed = self.parameters.positions(label for name in values for label in self.parameters.expand(name))
+            labels = [label for name in values for label in self.parameters.expand(name)]
+            changed = self.parameters.positions(labels)
             rho = self.rho.copy()
             rho[changed] = given[changed]
+            self.refuse_bodies(labels, rho)
             values = rho
-        return replace(self, rho=values)
+        found = object.__new__(System)
+        found.__dict__.update(self.__dict__)
+        for name in OF_VALUES:
+            found.__dict__.pop(name, None)
+        object.__setattr__(found, "rho", _kept(values))
+        return found
+
+    def refuse_bodies(self, labels: Sequence[str], rho: np.ndarray) -> None:
+        """Raises where a body that parameters change would have a mass or an inertia that no body has."""
+        known, key = self.tables.setdefault("varying_bodies", {}), tuple(labels)
+        remembered(known, key, lambda: VaryingBodies(self.model, self.parameters, labels)).refuse(rho)
 
     def at(self, q, qd=None, t: float = 0.0, *, qdd=None, lam=None) -> Equations:
         """The equations at a state: M, Q, K, C, Phi and its derivatives, R and S, with named rows and columns.
@@ -282,22 +309,25 @@ class System:
 
     def directions(self, wrt: Sequence[str]) -> np.ndarray:
         """ds: a row of ds/drho for each of the independent parameters `wrt`."""
-        return np.ascontiguousarray(self.derivatives(wrt).dense().T)
+        require(16.0 * len(wrt) * len(self.slots), f"Direct differentiation by {len(wrt)} parameters",
+                "take the discrete adjoint, or name fewer parameters")  # fmt: skip
+        wrt = tuple(wrt)
+        known = self._some_of_s_rho.directions
+        return remembered(known, wrt, lambda: np.ascontiguousarray(self.derivatives(wrt).dense().T), most=1)
 
     def derivatives(self, wrt: Sequence[str]) -> Jacobian:
         """ds/drho: a column for each of the independent parameters `wrt`; nothing of the size slots × parameters is made."""
         wrt = tuple(wrt)
-        if wrt == self.parameters.independent:
-            return self.s_rho
-        if wrt not in self._some_of_s_rho:
-            self._some_of_s_rho.clear()
-            self._some_of_s_rho[wrt] = self.s_rho.take(self.parameters.positions(wrt))
-        return self._some_of_s_rho[wrt]
+        known, every = self._some_of_s_rho.columns, wrt == self.parameters.independent
+        positions = self.parameters.positions
+        return remembered(known, wrt, lambda: self.s_rho if every else self.s_rho.take(positions(wrt)), most=1)
 
     @cached_property
-    def _some_of_s_rho(self) -> dict[tuple[str, ...], Jacobian]:
-        """The columns that were asked for last."""
-        return {}
+    def _some_of_s_rho(self) -> AskedFor:
+        """What was asked for last of ds/drho, of all values of the parameters where it does not change with them."""
+        if not self.slots.is_linear or np.iscomplexobj(self.rho):
+            return AskedFor({}, {})
+        return self.tables.setdefault("asked_for", AskedFor({}, {}))
 
     def workspace(
         self,
@@ -320,10 +350,17 @@ class System:
             Slots that PULLBACK has to serve; all by default.
         """
         if s is None:
-            _ = self._suits
+            s = self.checked_s
         else:
             self._check(s)
-        return Workspace(self, self._s if s is None else s, ds, every_marker, wanted)
+        return Workspace(self, s, ds, every_marker, wanted)
+
+
+def _kept(rho) -> np.ndarray:
+    """Values of parameters in an array of their own that is never changed: what follows from it is kept."""
+    rho = np.array(rho)
+    rho.setflags(write=False)
+    return rho
 
 
 def lowered_again(model, kind: type[CoordinateSet], options: dict, rho: np.ndarray, solver: str = DENSE) -> System:

@@ -14,6 +14,7 @@ from kinegrad.kernels.products import PATTERN_OF, STATUS
 from kinegrad.laws import Calls
 from kinegrad.memory import require
 from kinegrad.one_thread import take_one_thread
+from kinegrad.remembered import remembered
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -30,7 +31,6 @@ REMEDY = {
     DENSE: "take the solver 'fronts' and reference-point or natural coordinates, of which few meet, or fewer parameters",
     FRONTS: "make the model smaller, or differentiate by fewer parameters",
 }
-MOST_KNOWN = 16  # patterns of directions whose tables are remembered
 MOST_ROOMS = 8  # of each pattern that are kept for the next caller
 LARGE_ROOM = 10**7  # bytes: such rooms are not kept
 
@@ -79,14 +79,11 @@ class Workspace:
     ):
         self.system, self._plain = system, plain or not system.solves_again
         self._like = ds, every_marker, wanted
-        number = "c16" if np.iscomplexobj(s) else "f8"
-        ds = np.zeros((0, len(s))) if ds is None else ds
-        wanted = np.ones(len(s), bool) if wanted is None else wanted
-        self._pattern = self._known(ds, wanted, number, every_marker)
+        self._pattern = self._known(s, ds, wanted, every_marker)
         self._room, self._linked = self._pattern.room()
         _, self.arrays, self.context, self.kept = self._room
         self.arrays["s"][:] = s
-        if len(ds):
+        if ds is not None and len(ds):
             self.arrays["ds"][:] = ds
         self.calls = self._calls()
         if system.solver == FRONTS:
@@ -94,12 +91,12 @@ class Workspace:
 
     def _calls(self) -> Calls | None:
         """Functions that are laws of the model, put where kernels find them."""
-        from kinegrad.kernels.jit import JIT
-        from kinegrad.kernels.status import CALLBACK_FAILED
-
         laws = self.system.tables["packed"].calls
         if not laws:
             return None
+        from kinegrad.kernels.jit import JIT
+        from kinegrad.kernels.status import CALLBACK_FAILED
+
         flag = self.arrays["flag"]
 
         def failed():
@@ -110,6 +107,14 @@ class Workspace:
             self.arrays["callback"][:] = calls.addresses()
         self.context.calls = calls
         return calls
+
+    def renew(self, system: System, s: np.ndarray, ds: np.ndarray | None = None) -> None:
+        """All arrays as new, with other values of the slots; directions have the pattern that the workspace was made with."""
+        self.system, self._linked = system, self._pattern.linked
+        self._pattern.slab.clean(self._room)
+        self.arrays["s"][:] = s
+        if ds is not None:
+            self.arrays["ds"][:] = ds
 
     def give_back(self) -> None:
         """Leave the arrays to the next caller: this workspace, and views of its arrays, must not be used any more."""
@@ -144,51 +149,47 @@ class Workspace:
 
     def _function(self, which: int):
         """The compiled function with a number: that of the set, or the one that takes its place."""
+        if self._plain:
+            return self.system.set.functions[which]
         from kinegrad.coordinates.beside import RUNS, replaced
         from kinegrad.kernels.table import address
 
-        if self._plain or which not in RUNS:
+        if which not in RUNS:
             return self.system.set.functions[which]
         for k in RUNS[which]:
             self.beside._link(k)
             self.arrays["inner_fn"][k] = address(self.system.set.functions[k])
         return replaced(which)
 
-    def _known(self, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> Pattern:
+    def _known(self, s: np.ndarray, ds: np.ndarray | None, wanted: np.ndarray | None, every_marker: bool) -> Pattern:
         """Tables and scratch of the set, made once for each pattern of directions and wanted slots."""
+        known, number = self.system.tables["known"], "c16" if s.dtype.kind == "c" else "f8"
+        directions = None if ds is None else (len(ds), np.packbits(ds != 0).tobytes())
+        served = None if wanted is None else wanted.tobytes()
+        key = self.system.solver, number, len(s), every_marker, directions, served
+        return remembered(known, key, lambda: self._new_pattern(len(s), ds, wanted, number, every_marker))
+
+    def _new_pattern(self, slots: int, ds, wanted, number: str, every_marker: bool) -> Pattern:
         from kinegrad.kernels.jit import record
         from kinegrad.kernels.lapack import LARGE, fetch
         from kinegrad.kernels.records import DUAL
         from kinegrad.kernels.table import Slab
 
-        known = self.system.tables["known"]
-        key = (
-            self.system.solver,
-            number,
-            every_marker,
-            ds.shape,
-            np.packbits(ds != 0).tobytes(),
-            np.packbits(wanted).tobytes(),
-        )
-        if key not in known:
-            if len(known) >= MOST_KNOWN:
-                known.clear()
-            if self.system.n > LARGE and self.system.solver == DENSE:
-                fetch()
-                take_one_thread()
-            blank = self._blank(len(ds), len(wanted), number)
-            size = 2.0 * sum(
-                np.dtype(kind).itemsize * float(np.prod(shape, dtype=float)) for shape, kind in blank.values()
-            )
-            what = f"Setting up the equations of {self.system.n} coordinates and {self.system.m} constraint rows"
-            require(size, what, REMEDY[self.system.solver])
-            tables = self.system.set.arrays(self.system, ds, wanted, number, every_marker) | self.system.patterns
-            alike = np.zeros(self.system.n, np.int64)
-            alike[self.system.alike[:, 0]] = self.system.alike.shape[1]
-            tables |= {"level": self.system.levels, "alike": alike}
-            blank["dual"] = (len(tables["mk"]),), record(DUAL, number)
-            known[key] = Pattern(Slab(self.system.set.layout, tables, blank))
-        return known[key]
+        ds = np.zeros((0, slots)) if ds is None else ds
+        wanted = np.ones(slots, bool) if wanted is None else wanted
+        if self.system.n > LARGE and self.system.solver == DENSE:
+            fetch()
+            take_one_thread()
+        blank = self._blank(len(ds), len(wanted), number)
+        size = 2.0 * sum(np.dtype(kind).itemsize * float(np.prod(shape, dtype=float)) for shape, kind in blank.values())
+        what = f"Setting up the equations of {self.system.n} coordinates and {self.system.m} constraint rows"
+        require(size, what, REMEDY[self.system.solver])
+        tables = self.system.set.arrays(self.system, ds, wanted, number, every_marker) | self.system.patterns
+        alike = np.zeros(self.system.n, np.int64)
+        alike[self.system.alike[:, 0]] = self.system.alike.shape[1]
+        tables |= {"level": self.system.levels, "alike": alike}
+        blank["dual"] = (len(tables["mk"]),), record(DUAL, number)
+        return Pattern(Slab(self.system.set.layout, tables, blank))
 
     def _blank(self, directions: int, slots: int, number: str) -> dict[str, tuple]:
         """Shapes and types of the products and of scratch."""
@@ -276,16 +277,18 @@ class Workspace:
 
     def functions(self, *wanted: int):
         """The table of functions with those numbers in it, compiled now if need be, and with the parts they run."""
-        from kinegrad.kernels.table import addresses
-
         self.link(*wanted)
         self.link_solver()
         if self._plain:
             table = self.kept.get(wanted)
             if table is None:
-                functions = self.system.set.functions
-                table = self.kept[wanted] = addresses([f if k in wanted else None for k, f in enumerate(functions)])
+                table = self.kept[wanted] = self._addresses(wanted)
             return table.copy()
+        return self._addresses(wanted)
+
+    def _addresses(self, wanted: tuple[int, ...]) -> np.ndarray:
+        from kinegrad.kernels.table import addresses
+
         return addresses([self._function(k) if k in wanted else None for k in range(len(self.system.set.functions))])
 
     def link_solver(self) -> None:
@@ -299,23 +302,27 @@ class Workspace:
     def link(self, *wanted: int) -> None:
         """Put the addresses of what these functions run on this model into the context."""
         for k in wanted:
-            self._link(k)
+            if k not in self._linked:
+                self._link(k)
 
     def _link(self, which: int) -> None:
         """Put the addresses of what function `which` runs on this model into the context."""
-        if which not in self._linked:
-            self.system.set.link(which, self.arrays)
-            self._linked = self._linked | {which}
-            names = self.system.set.linked
-            if names and self._linked > self._pattern.linked:
-                self._pattern.slab.begin_with({name: self.arrays[name] for name in names})
-                self._pattern.linked = self._linked
+        if which in self._linked:
+            return
+        self.system.set.link(which, self.arrays)
+        self._linked = self._linked | {which}
+        names = self.system.set.linked
+        if names and self._linked > self._pattern.linked:
+            self._pattern.slab.begin_with({name: self.arrays[name] for name in names})
+            self._pattern.linked = self._linked
 
     def call(self, which: int):
         """Run one function of the set from Python."""
         from kinegrad.kernels.table import call_from_python
 
-        self._link(which)
+        if which not in self._linked:
+            self._link(which)
         call_from_python(self._function(which), self.context)
-        self.check_calls()
+        if self.calls is not None or "beside" in self.__dict__:
+            self.check_calls()
         return int(self.arrays["flag"][STATUS])

@@ -74,7 +74,10 @@ class Formulation(ABC):
 
     def keep(self, work: Workspace, row: np.ndarray) -> None:
         """Fill `row` with the state that the workspace holds."""
-        row[: self.size] = np.concatenate([*(work[k] for k in ("q", "vp", "ap")), work["lam"][: self.system.m]])
+        n, m, arrays = self.system.n, self.system.m, work.arrays
+        for i, k in enumerate(("q", "vp", "ap")):
+            row[i * n : (i + 1) * n] = arrays[k]
+        row[3 * n : 3 * n + m] = arrays["lam"][:m]
 
     def resume(self, work: Workspace, row: np.ndarray) -> None:
         """Put the state of a row back into the workspace."""
@@ -142,7 +145,12 @@ class Formulation(ABC):
 
     def direct(self, work: Workspace, fn, segment: Segment, variation: Variation, grad: np.ndarray) -> tuple:
         """Status and step; the variation is the derivative of the state and is carried on."""
-        return self.derivatives.direct(*self.sweep(work, fn, segment, variation), grad)
+        entry, arguments = self.direct_call(work, fn, segment, variation, grad)
+        return entry(*arguments)
+
+    def direct_call(self, work: Workspace, fn, segment: Segment, variation: Variation, grad: np.ndarray) -> tuple:
+        """The compiled entry of `direct` and its arguments."""
+        return self.derivatives.direct, (*self.sweep(work, fn, segment, variation), grad)
 
     def adjoint(self, work: Workspace, fn, segment: Segment, variation: Variation) -> tuple:
         """Status and step; the variation is the adjoint of the state and is carried back."""

@@ -213,6 +213,10 @@ class Scheme:
         """Status and step; the variation is the derivative of the state and is carried on."""
         return self.formulation.direct(work, fn, segment, variation, grad)
 
+    def direct_call(self, work: Workspace, fn, segment: Segment, variation: Variation, grad: np.ndarray) -> tuple:
+        """The compiled entry of `direct` and its arguments."""
+        return self.formulation.direct_call(work, fn, segment, variation, grad)
+
     def adjoint(self, work: Workspace, fn, segment: Segment, variation: Variation) -> tuple:
         """Status and step; the variation is the adjoint of the state and is carried back."""
         return self.formulation.adjoint(work, fn, segment, variation)
@@ -243,10 +247,9 @@ class Scheme:
 def blocks(X: np.ndarray) -> np.ndarray:
     """(n, p) as (blocks of four, n, 4), filled up with zeros."""
     n, p = X.shape
-    out = np.zeros(((p + 3) // 4, n, 4), X.dtype)
-    for j in range(p):
-        out[j // 4, :, j % 4] = X[:, j]
-    return out
+    whole = np.zeros((n, -(-p // 4) * 4), X.dtype)
+    whole[:, :p] = X
+    return np.ascontiguousarray(whole.reshape(n, -(-p // 4), 4).transpose(1, 0, 2))
 
 
 def unblocked(B: np.ndarray, columns: int) -> np.ndarray:

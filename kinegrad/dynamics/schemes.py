@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 from kinegrad.coordinates.patterns import DENSE, FRONTS, fronts_pay
 from kinegrad.coordinates.system import System
@@ -16,6 +17,7 @@ from kinegrad.dynamics.scheme import Pair, Scheme
 from kinegrad.errors import KinegradError, UnusedOptionWarning
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
+from kinegrad.remembered import remembered
 
 #: what is computed for each formulation of `kinegrad.model.simulation`; it says with which integrators it goes
 BY_FORMULATION = {
@@ -55,6 +57,41 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
 
     Refuses combinations that do not exist, and warns of options that were given and have no effect.
     """
+    made = made_of(system, formulation, integrator)
+    if made.remark:
+        warnings.warn(made.remark, UnusedOptionWarning, stacklevel=3)
+    return Scheme(system, *made[:4])
+
+
+class Made(NamedTuple):
+    """What a scheme is made of: options with expressions evaluated, a sentence on those that have no effect, and whether no
+    parameter moves any."""
+
+    pair: Pair
+    options: dict
+    of_integrator: dict
+    given: frozenset[str]
+    remark: str
+    fixed: bool
+    elements: tuple  # from which it follows, so that nothing else gets their ids
+
+
+def made_of(system: System, formulation, integrator) -> Made:
+    """What the scheme of a formulation and an integrator is made of; remembered where no parameter moves an option."""
+    known, key = system.tables.setdefault("schemes", {}), (id(formulation), id(integrator))
+    found = known.get(key)
+    if found is None:
+        found = _make(system, formulation, integrator)
+        if found.fixed:
+            remembered(known, key, lambda: found)
+    return found
+
+
+def _follows(element) -> bool:
+    return any(isinstance(getattr(element, name), Expression) for name in type(element).model_fields)
+
+
+def _make(system: System, formulation, integrator) -> Made:
     key = formulation.type, integrator.type
     if key not in SCHEMES:
         can = [i for f, i in SCHEMES if f == formulation.type]
@@ -67,18 +104,19 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
         raise KinegradError(
             f"{formulation.type} with {integrator.type}: {reason}. Use {', '.join(can)} with {formulation.type}."
         )
-    given = [name for name in SCHEMES[key].unused if name in formulation.model_fields_set]
+    given, sentence = [name for name in SCHEMES[key].unused if name in formulation.model_fields_set], ""
     if given:
         names = " and ".join(map(repr, given))
         have, them = ("has", "it") if len(given) == 1 else ("have", "them")
         sentence = f"{names} of {formulation.type} {have} no effect with {integrator.type}; leave {them} out."
-        warnings.warn(sentence, UnusedOptionWarning, stacklevel=3)
-    return Scheme(
-        system,
+    return Made(
         SCHEMES[key],
         numbers(formulation, system),
         numbers(integrator, system),
         frozenset(formulation.model_fields_set),
+        sentence,
+        not (_follows(formulation) or _follows(integrator)),
+        (formulation, integrator),
     )
 
 

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from kinegrad.expressions.arithmetic import OPERATIONS
 from kinegrad.expressions.graph import Scalar
 
 INFIX = {"add": "+", "subtract": "-", "multiply": "*"}
+AS_THEY_ARE = {
+    name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "exp", "tanh")
+}
+CAREFUL = OPERATIONS, INFIX
+QUICK = OPERATIONS | AS_THEY_ARE, INFIX | {"divide": "/"}
 
 
 def as_function(outputs: Sequence[Scalar], inputs: Sequence[Scalar]) -> Callable[..., list]:
-    """A function of the numbers of `inputs`, floats or complex, that gives the numbers of `outputs` in a list."""
+    """A function of the numbers of `inputs`, floats or complex, that gives the numbers of `outputs` in a list.
+
+    Operations are tried as Python does them; where one of them raises, those that do not take their place.
+    """
     if not outputs:
         return lambda *_: []
-    graph, known, lines = outputs[0].graph, dict(OPERATIONS), []
+    quick, careful = (_written(outputs, inputs, operations, infix) for operations, infix in (QUICK, CAREFUL))
+
+    def function(*values):
+        try:
+            return quick(*values)
+        except (ArithmeticError, TypeError, ValueError):
+            return careful(*values)
+
+    return function
+
+
+def _written(outputs: Sequence[Scalar], inputs: Sequence[Scalar], operations: dict, infix: dict) -> Callable[..., list]:
+    graph, known, lines = outputs[0].graph, dict(operations), []
     names = {x.index: f"x{x.index}" for x in inputs}
     for i in graph.needed(outputs, names):
         operation, payload = graph.operations[i], graph.payload[i]
@@ -25,8 +46,8 @@ def as_function(outputs: Sequence[Scalar], inputs: Sequence[Scalar]) -> Callable
         if operation == "input":
             raise ValueError(f"the outputs depend on {payload}, which is not among the inputs")
         operands = [names[k] for k in graph.operands[i]]
-        if operation in INFIX:
-            value = f" {INFIX[operation]} ".join(operands)
+        if operation in infix:
+            value = f" {infix[operation]} ".join(operands)
         else:
             value = f"{operation}({', '.join([*operands, *(() if payload is None else (repr(payload),))])})"
         lines.append(f"    {names[i]} = {value}\n")

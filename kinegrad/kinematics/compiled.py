@@ -10,6 +10,7 @@ from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.prepared import Prepared
 from kinegrad.kernels.products import BIAS, EVALUATE, LINEARISE, POSITION, PULLBACK
+from kinegrad.kinematics.facing import facing
 
 MOST = 60  # coordinates: above, LAPACK is faster
 DONE, NO_POSITION, NO_VELOCITIES, NO_ACCELERATIONS = range(4)  # as in `kinegrad.kernels.start`
@@ -34,14 +35,15 @@ def _is_plain(system: System) -> bool:
 
 
 class Room:
-    """What compiled starts need beside a workspace."""
+    """What compiled starts need beside a workspace; where drivers prescribe the motion, no degree of freedom has a start."""
 
-    def __init__(self, work: Workspace):
+    def __init__(self, work: Workspace, driven: bool = False):
         from kinegrad.kernels.start import Given, scratch
 
         system = work.system
-        freedoms, either = system.freedoms, _markers(system.tables["either"])
+        freedoms, either = () if driven else system.freedoms, _markers(system.tables["either"])
         self.slots = np.array([(f.position, f.velocity) for f in freedoms], np.int64).reshape(-1, 2)
+        self.placed = np.flatnonzero(self.slots[:, 0] >= 0)  # the others are found, or stay at 0
         self.opts = np.zeros(2)
         numbers = [system.coordinate_of(f) for f in freedoms]
         independent = sum(f.independent and not f.state for f in freedoms)
@@ -50,7 +52,7 @@ class Room:
             np.zeros(len(freedoms)),
             np.array([-1 if k is None else k for k in numbers], np.int64),
             system.lengths.astype(float),
-            _markers((*system.tables["facing"], *system.tables["starting"])),
+            _markers(facing(system, starts=not driven)),
             either,
             np.array([system.n - len(system.states) - independent]),
         )
@@ -61,10 +63,11 @@ def _markers(directions) -> np.ndarray:
     return np.array([markers for _, *markers in directions], np.int64).reshape(-1, 3)
 
 
-def _room(work: Workspace) -> Room:
-    if "start" not in work.kept:
-        work.kept["start"] = Room(work)
-    return work.kept["start"]
+def _room(work: Workspace, driven: bool = False) -> Room:
+    name = "driven start" if driven else "start"
+    if name not in work.kept:
+        work.kept[name] = Room(work, driven)
+    return work.kept[name]
 
 
 def _prepared(work: Workspace, name: str, needs: tuple[int, ...], make) -> Prepared:
@@ -88,13 +91,49 @@ def found(system: System, work: Workspace, t: float, compliance: float, given) -
     room.opts[:] = t, compliance
     if given is None:
         s = work["s"]
-        room.given.position[:] = np.where(room.slots[:, 0] >= 0, s[room.slots[:, 0]], 0.0)
+        room.given.position[:] = 0.0
+        room.given.position[room.placed] = s[room.slots[room.placed, 0]]
         room.given.velocity[:] = s[room.slots[:, 1]]
     else:
         room.given.position[:], room.given.velocity[:] = given
     found = call()
     work.check_calls()
     return found
+
+
+def closed(system: System, work: Workspace) -> int:
+    """Iterations, with the position at t = 0 that rows determine, near q in the workspace; 0, with q as it was, without one.
+
+    That is a start as others without degrees of freedom that have one: constraints and drivers leave nothing free.
+    """
+    room = _room(work, driven=True)
+
+    def make(fn):
+        from kinegrad.kernels.start import find
+
+        return find, (fn, work.pointer, system.m, room.opts, room.given, room.scratch)
+
+    far, iterations = _prepared(work, "close", (POSITION, EVALUATE, BIAS), make)()
+    work["par"][:] = 0.0
+    work.check_calls()
+    return 0 if far == NO_POSITION else iterations
+
+
+def firmness(work: Workspace) -> float:
+    """A lower bound of σ², σ the least singular value of the constraint rows at the state of a workspace, in coordinates
+    weighted by inertia; -1 where it is not looked for, or not clear."""
+    if not serves(work.system, 0.0):
+        return -1.0
+    m, rank = work.system.m, int(_room(work).given.rank[0])
+    if rank > m:
+        return -1.0
+
+    def make(_):
+        from kinegrad.kernels.held_rows import firmness
+
+        return firmness, (work.pointer, m, rank, np.zeros((m, m)), np.zeros((rank, rank)))
+
+    return _prepared(work, "firmness", (), make)()[0]
 
 
 def linearised(work: Workspace, compliance: float) -> bool:

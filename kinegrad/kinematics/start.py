@@ -54,15 +54,16 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
     Returns the iterations of the position problem.
     """
     z0, zd0 = (None, None) if given is None else given
-    work["par"][:] = 0.0
-    work["par"][TIME] = t
+    arrays = work.arrays
+    arrays["par"][:] = 0.0
+    arrays["par"][TIME] = t
     if guess is None:
         place(system, work)
     else:
-        work["q"][:] = guess
-    check_states(system, work["s"])
+        arrays["q"][:] = guess
+    check_states(system, arrays["s"])
     if compiled.serves(system, compliance):
-        far, iterations = _compiled(system, work, t, compliance, given)
+        far, iterations = compiled_start(system, work, t, compliance, given)
         if far == compiled.DONE:
             return iterations
         if far != compiled.NO_POSITION:
@@ -75,9 +76,9 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
     return iterations
 
 
-def _compiled(system: System, work: Workspace, t: float, compliance: float, given) -> tuple[int, int]:
+def compiled_start(system: System, work: Workspace, t: float, compliance: float, given) -> tuple[int, int]:
     """How far compiled code has come, and the iterations of the position; q is the guess where it has found no position."""
-    guess = work["q"].copy()
+    guess = work.arrays["q"].copy()
     far, iterations = compiled.found(system, work, t, compliance, given)
     if far != compiled.NO_POSITION and system.set.mirrored(work):
         work["q"][:] = guess
@@ -98,16 +99,17 @@ def start_from_position(system: System, work: Workspace, compliance: float = 0.0
 
 def start_as_found(system: System, work: Workspace, q, v, a, lam) -> None:
     """Leaves in the workspace, which is new, a start that `start` has found before."""
-    work["q"][:] = q
-    work["flag"][FREEDOMS] = 1
+    arrays = work.arrays
+    arrays["q"][:] = q
+    arrays["flag"][FREEDOMS] = 1
     work.call(POSITION)
-    work["par"][EXTENT] = extent(work)
+    arrays["par"][EXTENT] = extent(work)
     weigh_rows(system, work)
-    work["v"][:] = work["vp"][:] = v
+    arrays["v"][:] = arrays["vp"][:] = v
     evaluate(system, work, "at the start")
     work.call(BIAS)
-    work["a"][:] = work["ap"][:] = a
-    work["lam"][: system.m] = lam
+    arrays["a"][:] = arrays["ap"][:] = a
+    arrays["lam"][: system.m] = lam
 
 
 def place(system: System, work: Workspace) -> None:
@@ -128,11 +130,9 @@ def place(system: System, work: Workspace) -> None:
 
 def _put(system: System, work: Workspace, q: np.ndarray) -> None:
     """Leaves in the workspace q, with coordinates of the tree that are freedoms at their starts, and what is driven."""
-    work["q"][:] = np.concatenate([q, np.zeros(system.n - len(q))])
-    for freedom in system.freedoms:
-        k = system.coordinate_of(freedom)
-        if k is not None and freedom.position >= 0:
-            work["q"][k] = work["s"][freedom.position]
+    arrays, (coordinates, slots) = work.arrays, _given_coordinates(system)
+    arrays["q"][: len(q)], arrays["q"][len(q) :] = q, 0.0
+    arrays["q"][coordinates] = arrays["s"][slots]
     bound = [own for own in system.own if own.row >= 0]
     if bound:
         work["flag"][FREEDOMS] = 0
@@ -142,8 +142,19 @@ def _put(system: System, work: Workspace, q: np.ndarray) -> None:
     put_driven(system, work)
 
 
+def _given_coordinates(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates of the tree that are freedoms, and the slots of their starts."""
+    if "given_coordinates" not in system.tables:
+        both = [(system.coordinate_of(freedom), freedom.position) for freedom in system.freedoms]
+        both = [(k, slot) for k, slot in both if k is not None and slot >= 0]
+        system.tables["given_coordinates"] = tuple(np.array(both, np.int64).reshape(-1, 2).T)
+    return system.tables["given_coordinates"]
+
+
 def put_driven(system: System, work: Workspace) -> None:
     """Gives coordinates that are driven their values at once, with all turns; the others follow from them."""
+    if not system.model.drivers:
+        return
     names = system.row_names
     driven = [(system.number_of.get(driver.measure), name) for name, driver in system.model.drivers.items()]
     driven = [(k, names.index(name)) for k, name in driven if k is not None and name in names]
@@ -175,8 +186,8 @@ def weigh_rows(system: System, work: Workspace) -> None:
 
 def extent(work: Workspace) -> float:
     """The largest coordinate of a marker at the position of the workspace, at least 1: positions are rounded to this."""
-    x = work["mk"]["x"].real
-    return max(1.0, float(np.abs(x).max())) if x.size else 1.0
+    x = work.arrays["mk"]["x"].real
+    return max(1.0, float(x.max()), -float(x.min())) if x.size else 1.0
 
 
 def _targets(system: System, work: Workspace, which: str) -> np.ndarray:
@@ -220,6 +231,17 @@ def solve_position(system: System, work: Workspace, z0: np.ndarray | None = None
 def close_position(system: System, work: Workspace, when: str) -> int:
     """The position nearest to q in the workspace at which the constraints hold; returns the number of iterations."""
     return _assembled(system, work, None, when)
+
+
+def close_driven(system: System, work: Workspace, when: str) -> int:
+    """The same at t = 0 where drivers prescribe the motion, so that no other position is near."""
+    if system.m >= system.n and compiled.serves(system, 0.0) and not np.iscomplexobj(work["q"]):
+        guess = work["q"].copy()
+        iterations = compiled.closed(system, work)
+        if iterations and not system.set.mirrored(work):
+            return iterations
+        work["q"][:] = guess
+    return close_position(system, work, when)
 
 
 def _assembled(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
@@ -279,9 +301,9 @@ def usual_moves(system: System, work: Workspace) -> np.ndarray:
     return np.where(system.lengths, size if size > COINCIDE * extent else extent or 1.0, 1.0)
 
 
-def row_sizes(system: System, work: Workspace, rows: int) -> np.ndarray:
-    """How much the rows change when coordinates change by their usual moves."""
-    sizes = abs(first_rows(work, "J", rows).real) @ usual_moves(system, work)
+def row_sizes(system: System, work: Workspace, rows: int, moves: np.ndarray | None = None) -> np.ndarray:
+    """How much the rows change when coordinates change by their usual moves, where these are not known yet."""
+    sizes = abs(first_rows(work, "J", rows).real) @ (usual_moves(system, work) if moves is None else moves)
     return np.where(sizes > NO_SIZE * sizes.max(initial=0.0), sizes, 1.0)
 
 

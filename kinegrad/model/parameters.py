@@ -70,6 +70,8 @@ class Parameters:
         return np.array([self._position[label] for label in labels], np.int64)
 
     def _unknown(self, name: str) -> str:
+        if not isinstance(name, str):
+            return f"{name!r} is no name of a parameter; the parameters are: {', '.join(list(self._entries)[:20]) or 'none'}."
         near = difflib.get_close_matches(name, [*self._entries, *self._numbers], 1)
         base = name.partition("[")[0]
         if name in FUNCTIONS:

@@ -220,6 +220,8 @@ class Slots:
     def field_values(self, rho: np.ndarray) -> np.ndarray:
         """The value of each field; a ModelError when one is not finite."""
         fields = self.from_rho(_numbers(rho, self.from_rho.n_inputs))
+        if np.isfinite(fields).all():
+            return fields
         problems = [
             Problem(
                 f"{self.field_paths[k]}: its value {str(self.numbers[k])!r} is {fields[k]} with the parameters given; "
@@ -228,9 +230,7 @@ class Slots:
             )
             for k in np.flatnonzero(~np.isfinite(fields))
         ]
-        if problems:
-            raise ModelError(*problems)
-        return fields
+        raise ModelError(*problems)
 
     def values(self, rho: np.ndarray) -> np.ndarray:
         """The value s of each slot; a ModelError when one is not finite."""
@@ -238,10 +238,9 @@ class Slots:
         s = self.from_fields(fields)
         for block in self.blocks:
             s[block.slots] = block.map(fields[block.columns])
-        bad = np.flatnonzero(~np.isfinite(s))
-        if bad.size:
-            raise ModelError(*(self._not_finite(int(k), s[k], fields) for k in bad))
-        return s
+        if np.isfinite(s).all():
+            return s
+        raise ModelError(*(self._not_finite(int(k), s[k], fields) for k in np.flatnonzero(~np.isfinite(s))))
 
     def _not_finite(self, k: int, value, fields: np.ndarray) -> Problem:
         origins = self.from_fields.origins(k)
@@ -252,6 +251,12 @@ class Slots:
             f"{self.names[k]} cannot be computed (it is {value}){given}; look for numbers that are too large or too small.",
             self.names[k],
         )
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether the derivatives s_rho are the same for all values of the parameters."""
+        partials, by_rho, _ = self._chain
+        return not (len(partials.graph_part.needed) or len(by_rho.needed))
 
     def jacobian(self, rho: np.ndarray) -> Jacobian:
         """The derivatives s_rho, of shape (slots, independent parameters)."""

@@ -19,6 +19,7 @@ from kinegrad.model.values import Constants, Numbers, show, to_number
 
 MOST_BYTES = 20_000_000
 MOST_POINTS = 10_000
+NOTHING = ("", "nan", "na", "n/a", "null", "none")  # in a cell of a file
 LEAST_POINTS = {"linear": 2, "cubic": 3}
 
 _folder: ContextVar[Path] = ContextVar("folder", default=Path())
@@ -109,9 +110,16 @@ class Table(Element):
             yield ("y",), f"has {len(numbers)} entries and x has {len(self.x)}; give as many of both."
 
 
-def read_columns(name: str, wanted: list[str], whose: str = "model") -> list[list[float]]:
+def read_columns(
+    name: str,
+    wanted: list[str],
+    whose: str = "model",
+    *,
+    skip: bool = False,
+    remedy: str = "fill it or remove the line",
+) -> list[list[float]]:
     """Columns of a CSV file by their names, its path seen from the file of a model or study; a ValueError names the file, the
-    line and what is wrong there."""
+    line and what is wrong there, with a `remedy` where a number lacks.  With `skip`, such lines are left out."""
     path = _folder.get() / name
     try:
         text = read_bytes(path, MOST_BYTES).decode("utf-8-sig")
@@ -136,7 +144,19 @@ def read_columns(name: str, wanted: list[str], whose: str = "model") -> list[lis
             )
         if header.count(column) > 1:
             raise ValueError(f"reads {name!r}, which has the column {column!r} twice; rename one of them.")
-    return [[_entry(name, number, row, column, header.index(column)) for number, row in rows[1:]] for column in wanted]
+    places, lines = {column: header.index(column) for column in wanted}, rows[1:]
+    for number, row in [] if skip else lines:
+        for column, k in places.items():
+            if _lacks(row, k):
+                what = show(row[k].strip()) if k < len(row) and row[k].strip() else "no number"
+                raise ValueError(f"reads {name!r}, whose line {number} has {what} in the column {column!r}; {remedy}.")
+    lines = [(number, row) for number, row in lines if not any(_lacks(row, k) for k in places.values())]
+    return [[_entry(name, number, row, column, places[column]) for number, row in lines] for column in wanted]
+
+
+def _lacks(row: list[str], k: int) -> bool:
+    """Whether a line has no number in a column: nothing, or a word for it."""
+    return k >= len(row) or row[k].strip().lower() in NOTHING
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -149,11 +169,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _entry(name: str, line: int, row: list[str], column: str, k: int) -> float:
     """A number of a file."""
-    text = row[k].strip() if k < len(row) else ""
-    if not text:
-        raise ValueError(
-            f"reads {name!r}, whose line {line} has no number in the column {column!r}; fill it or remove the line."
-        )
+    text = row[k].strip()
     try:
         number = float(text)
         return to_number(number)

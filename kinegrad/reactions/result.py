@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.errors import KinegradError
+from kinegrad.errors import UnknownNameError
 
 COMPONENTS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 UNITS = ("N", "N", "N", "N m", "N m", "N m")
@@ -48,7 +48,7 @@ class Reactions(Mapping):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.wrenches:
-            raise KinegradError(f"{name!r} has no reaction; choose from {', '.join(self.wrenches) or 'none'}.")
+            raise UnknownNameError(f"{name!r} has no reaction; choose from {', '.join(self.wrenches) or 'none'}.")
         return self.wrenches[name]
 
     def __iter__(self) -> Iterator[str]:

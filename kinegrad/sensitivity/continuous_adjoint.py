@@ -9,11 +9,13 @@ import numpy as np
 from kinegrad.dynamics.acceleration_level import AccelerationLevel, rank_of_rows
 from kinegrad.dynamics.scheme import unblocked
 from kinegrad.errors import KinegradError
+from kinegrad.jumps import grid_through, jump_times, stops_at
 from kinegrad.kernels.formulations.acceleration_level import RANK, SOFT
 from kinegrad.kernels.formulations.arguments import Variation
 from kinegrad.kernels.formulations.objectives import SUM, Kinds
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, PULLBACK4
 from kinegrad.kernels.status import OK
+from kinegrad.memory import require
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
 from kinegrad.sensitivity.states import AllStates, Piece
@@ -82,7 +84,7 @@ class Sweep:
                 f"The continuous adjoint does not go with the objective {name!r}, a sum at times; take the discrete adjoint."
             )
         self.work = work = system.workspace(s=motion.s, wanted=wanted)
-        self.grid = np.asarray(motion.ts, float) if step is None else own_grid(float(motion.ts[-1]), step)
+        self.grid = np.asarray(motion.ts, float) if step is None else own_grid(motion, step)
         self.top = len(self.grid) - 1  # the node at which the sweep is
         self.fn = work.functions(EVALUATE, BIAS, LINEARISE, PULLBACK4)
         size = (self.columns + 3) // 4, system.n, 4
@@ -155,6 +157,17 @@ class Sweep:
         begin.adjoint(Q, V, np.zeros_like(Q), rows, np.zeros(self.columns))
 
 
-def own_grid(end: float, step: float) -> np.ndarray:
-    """Times from 0 to the end in equal steps, of at most this size."""
-    return np.linspace(0.0, end, 1 + max(1, int(np.ceil(end / step * (1.0 - 1e-12)))))
+def own_grid(motion: Motion, step: float) -> np.ndarray:
+    """Times from 0 to the end in equal steps, of at most this size; where something jumps, just before and after it as the run
+    has them, and equal steps in between."""
+    end = float(motion.ts[-1])
+    count = max(1.0, np.ceil(end / step * (1.0 - 1e-12)))
+    if step > end * (1.0 + 1e-12):
+        raise KinegradError(
+            f"The step of the continuous adjoint is {step:g} s and the run ends at {end:g} s; make it smaller."
+        )
+    require(8.0 * count, f"A continuous adjoint of {count:.6g} steps", "make its step larger")
+    jumps = jump_times(motion.system, end, motion.step)
+    if not jumps:
+        return np.linspace(0.0, end, 1 + int(count))
+    return np.asarray(grid_through(stops_at(jumps, end, motion.step, motion.scheme.integrator), step), float)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kinegrad.coordinates.system import System
-from kinegrad.errors import KinegradError
+from kinegrad.errors import KinegradError, place_of
 from kinegrad.markup import frame, grid
 from kinegrad.quiet import without_warnings
+from kinegrad.sensitivity.end_time import that_move_the_end
 
 if TYPE_CHECKING:
     from kinegrad.sensitivity.result import Gradient
@@ -21,6 +22,8 @@ SMALL_ENTRY = 1e-3  # entries below this part of their row's largest are measure
 ALLOWED = 1e-5
 # how many of the largest sizes are left out, and the degree of a polynomial through the rest
 FITS = ((0, 8), (1, 6), (2, 5), (3, 3))
+SHRINKS = 0.6  # what half the last step leaves of the error of steps, at most
+MOST_STEPS = 10  # in a step, at most: a whole number, so that times at which steps end stay ends of steps
 SURE = 30.0  # times the noise of a difference: what it may be off by
 
 
@@ -67,7 +70,9 @@ class GradientCheck:
 
     def __getitem__(self, key: tuple[str, str]) -> float:
         objective, parameter = key
-        return float(self.relative[list(self.gradient.values).index(objective), self.gradient.wrt.index(parameter)])
+        found = self.gradient
+        row, column = place_of(objective, found.values, "objective"), place_of(parameter, found.wrt, "parameter")
+        return float(self.relative[row, column])
 
     def as_dict(self) -> dict[str, dict]:
         """{objective: {parameter: relative difference}}; a list for a parameter that is a list and is there as a whole."""
@@ -104,7 +109,35 @@ def check(gradient: Gradient, progress: Callable[[float], None] | None = None) -
     if not gradient.wrt:
         raise KinegradError("The gradient is by no parameter, so there is nothing to check; name some (wrt).")
     found = by_differences(gradient.motion.system, gradient.wrt, gradient.objectives_with, progress)
-    return GradientCheck(gradient, *found, relative_differences(gradient.matrix, *found))
+    relative = relative_differences(gradient.matrix, *found)
+    doubtful = [
+        label
+        for label in that_move_the_end(gradient.motion, gradient.wrt)
+        if (relative[:, gradient.wrt.index(label)] > ALLOWED).any()
+    ]
+    if doubtful:
+        from kinegrad.sensitivity.result import some_of
+
+        columns = [gradient.wrt.index(label) for label in doubtful]
+        noise = found.noise.copy()
+        noise[:, columns] = np.maximum(
+            noise[:, columns], _of_steps(some_of(gradient, doubtful), found.matrix[:, columns])
+        )
+        found = found._replace(noise=noise)
+        relative = relative_differences(gradient.matrix, *found)
+    return GradientCheck(gradient, *found, relative)
+
+
+def _of_steps(gradient: Gradient, differences: np.ndarray) -> np.ndarray:
+    """(objectives, parameters) what a gradient by parameters that move the end is off differences by, where that shrinks with
+    the steps; otherwise 0.  Derivatives by the end are those of the motion that goes on, differences those of another last
+    step, so steps are taken that are half as long as the last one."""
+    motion = gradient.motion
+    last = 1.0 if getattr(motion.scheme, "adaptive", False) else motion.hs[-1] / motion.step
+    finer = gradient.with_steps(1.0 / min(np.ceil(2.0 / last), MOST_STEPS))
+    there = by_differences(gradient.motion.system, gradient.wrt, finer.objectives_with)
+    off, left = np.abs(gradient.matrix - differences), np.abs(finer.matrix - there.matrix)
+    return np.where(left <= np.maximum(SHRINKS * off, there.noise), off, 0.0)
 
 
 class Differences(NamedTuple):

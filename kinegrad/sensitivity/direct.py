@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, Kinds
 from kinegrad.kernels.products import LINEARISE
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
+from kinegrad.sensitivity.pieces import Pieces
 from kinegrad.sensitivity.states import AllStates, Piece
 from kinegrad.sensitivity.sweeps import (
     at_start,
@@ -45,17 +48,14 @@ class Direct(Method):
 
 class Sweep:
     """The derivative of the state along a motion by the directions ds, at first that of the start, and of the objectives up
-    to there: `grad` (o, p)."""
+    to there: `grad` (o, p).  A workspace of these may be given."""
 
-    def __init__(self, motion: Motion, ds: np.ndarray, kinds: Kinds):
-        system = motion.system
+    def __init__(self, motion: Motion, ds: np.ndarray, kinds: Kinds, work: Workspace | None = None):
         self.motion, self.kinds = motion, kinds
-        self.work = work = system.workspace(ds=ds, s=motion.s)
-        q, v, a = at_start(motion, work).direct()
-        self.grad = np.zeros((len(kinds.kind), len(ds)), work["q"].dtype)
-        for o, weight in enumerate(start_weights(motion, kinds, work["g"])):
-            g_q, g_s = work["g_q"][o], work["g_s"][o]
-            self.grad[o] = weight * (g_q @ q + work["g_v"][o] @ v + work["g_a"][o] @ a + g_s)
+        self.work = work = motion.system.workspace(ds=ds, s=motion.s) if work is None else work
+        q, v, a = self.first = at_start(motion, work).direct()
+        g_q, g_v, g_a, g_s, g = (work.arrays[name] for name in ("g_q", "g_v", "g_a", "g_s", "g"))
+        self.grad = start_weights(motion, kinds, g)[:, None] * (g_q @ q + g_v @ v + g_a @ a + g_s)
         self.state = motion.scheme.start_state(work, q, v, a)
         self.fn = work.functions(LINEARISE)
 
@@ -66,6 +66,30 @@ class Sweep:
         self.work.check_calls()
         if status != OK:
             raise failed(motion, status, piece.first + step)
+
+    def at_start(self) -> np.ndarray:
+        """(o, p) derivatives of what the objectives take at the start; to be asked for before the first piece."""
+        work, (q, v, a) = self.work, self.first
+        return work["g_q"] @ q + work["g_v"] @ v + work["g_a"] @ a + work["g_s"]
+
+    def at_ends(self, states: AllStates, rows: Sequence[int]) -> Iterator[np.ndarray]:
+        """(o, p) derivatives of the objectives, as values at the end, at increasing numbers of states, one after another."""
+        if max(rows, default=0) > states.steps:
+            raise IndexError(f"there are {states.steps + 1} states, and number {max(rows)} is asked for")
+        whole = states.piece(0, states.steps).segment._replace(kinds=self.kinds)
+        pieces = Pieces(*self.motion.scheme.direct_call(self.work, self.fn, whole, self.state, self.grad))
+        done = 0
+        for row in rows:
+            if row == 0:
+                yield self.at_start()
+                continue
+            self.grad[:] = 0.0
+            status, step = pieces.over(done, row)
+            self.work.check_calls()
+            if status != OK:
+                raise failed(self.motion, status, done + step)
+            done = row
+            yield self.grad.copy()
 
     def so_far(self) -> np.ndarray:
         """The derivatives of integrals and sums up to here; NaN for objectives that only the whole motion gives."""

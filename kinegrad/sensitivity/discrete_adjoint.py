@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.formulations.objectives import Kinds
 from kinegrad.kernels.products import LINEARISE, PULLBACK4
 from kinegrad.kernels.status import OK
@@ -55,11 +56,12 @@ class DiscreteAdjoint(Method):
 
 
 class Sweep:
-    """The adjoint of the state along a motion, at first zero behind the end, and of the wanted slots, or of all."""
+    """The adjoint of the state along a motion, at first zero behind the end, and of the wanted slots, or of all.  A workspace
+    of these may be given."""
 
-    def __init__(self, motion: Motion, wanted: np.ndarray | None, kinds: Kinds):
+    def __init__(self, motion: Motion, wanted: np.ndarray | None, kinds: Kinds, work: Workspace | None = None):
         self.motion, self.kinds = motion, kinds
-        self.work = motion.system.workspace(s=motion.s, wanted=wanted)
+        self.work = motion.system.workspace(s=motion.s, wanted=wanted) if work is None else work
         self.state = motion.scheme.empty_state(len(kinds.kind))
         self.fn = self.work.functions(LINEARISE, PULLBACK4)
 

@@ -17,11 +17,19 @@ PART = 0.1  # of a step: differences of states that the motion passes there
 
 def end_terms(motion: Motion, follows: dict, labels: Sequence[str]) -> np.ndarray | None:
     """(o, p) what parameters change of the objectives through the end of the run; None where it follows none of them."""
-    system = motion.system
-    behind = system.parameters.behind(follows["t_end"]) if follows and "t_end" in follows else set()
-    if behind.isdisjoint(labels):
+    if not _moving(motion, follows, labels):
         return None
-    return np.outer(by_end(motion), _slopes(system, follows["t_end"], labels))
+    return np.outer(by_end(motion), _slopes(motion.system, follows["t_end"], labels))
+
+
+def that_move_the_end(motion: Motion, labels: Sequence[str]) -> tuple[str, ...]:
+    """Those of some parameters which the end of the run follows."""
+    return _moving(motion, getattr(motion, "follows", None), labels)
+
+
+def _moving(motion: Motion, follows: dict | None, labels: Sequence[str]) -> tuple[str, ...]:
+    behind = motion.system.parameters.behind(follows["t_end"]) if follows and "t_end" in follows else ()
+    return tuple(label for label in labels if label in behind)
 
 
 def by_end(motion: Motion) -> np.ndarray:

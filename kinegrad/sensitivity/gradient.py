@@ -10,18 +10,22 @@ from itertools import chain
 
 import numpy as np
 
+from kinegrad.coordinates.system import System
+from kinegrad.dynamics.schemes import formulation_of, integrator_of, made_of
 from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.expressions.maps import Jacobian
 from kinegrad.jumps import arguments, parameters_of
 from kinegrad.memory import half_of_free, shown
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
+from kinegrad.remembered import remembered
 from kinegrad.sensitivity.end_time import end_terms
 from kinegrad.sensitivity.method import Method, Wanted
 from kinegrad.sensitivity.methods import method_of
 from kinegrad.sensitivity.result import Gradient
 from kinegrad.sensitivity.states import MODEST, AllStates, RunAgain, start_again
-from kinegrad.simulate import simulate, state_size, times_that_follow
+from kinegrad.simulate import simulate, state_size
+from kinegrad.times import times_that_follow
 
 #: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
 #: βh² only.  At 1e-13 the gradient of the slider-crank is off by up to 3e-7, at 1e-16 by 1e-10; steps that meet rounding
@@ -33,7 +37,7 @@ CALLER = 5  # frames between a warning and whoever called `gradient`
 
 @without_warnings
 def gradient(
-    motion: Motion,
+    motion: Motion | System,
     *,
     wrt: Sequence[str] | None = None,
     method: Method | str = "direct",
@@ -44,6 +48,8 @@ def gradient(
     memory: float | None = None,
 ) -> Gradient:
     """Gradient of the objectives of `motion` by the parameters `wrt` (default: the model's design).
+
+    Of a system instead of a motion it does the run itself, once, as the model's simulation section says.
 
     The method is an object, such as ``kg.Direct()`` or ``kg.DiscreteAdjoint(every_slot=True)``, or its name: "direct",
     "discrete-adjoint" or, for the same, "adjoint".  `every_slot` and `history` are the options of these objects, for names:
@@ -61,6 +67,8 @@ def gradient(
     """
     method = method_of(method, every_slot=every_slot, history=history)
     every_slot = method.every_slot
+    if isinstance(motion, System):
+        motion = run_for_gradient(motion) if tighten and method.exact else simulate(motion)
     if motion.formulation is None:
         by_drivers = getattr(motion.scheme, "gradient", None)
         if by_drivers is None:
@@ -71,13 +79,7 @@ def gradient(
             raise KinegradError("memory does not go with a motion by drivers, which has no states to find again.")
         return by_drivers(motion, wrt=wrt, method=method, progress=progress)
     system = motion.system
-    labels = labels_of(system, wrt, every_slot)
-    if not system.objectives:
-        raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
-    every = times_that_follow(system, t_end=None, step=None, output_step=None)
-    times = every if motion.follows is None else motion.follows
-    names = system.parameters.independent if every_slot else labels
-    check_held(system, names, times, motion.formulation, motion.integrator)
+    labels, times = asked_for(motion, wrt, every_slot)
     clock = time.thread_time()
     states = states_of(motion, tighten and method.exact, memory)
     s_rho = system.derivatives(labels)
@@ -100,6 +102,26 @@ def gradient(
     )  # fmt: skip
 
 
+def asked_for(motion: Motion, wrt: Sequence[str] | None, every_slot: bool) -> tuple[tuple[str, ...], dict]:
+    """Labels of the parameters to differentiate by, and the times of the run that follow from parameters; refuses what a
+    gradient cannot give.  Values of parameters change nothing of it, so what was asked once is remembered."""
+    system, follows = motion.system, motion.follows
+    known, elements = system.tables.setdefault("differentiated", {}), (motion.formulation, motion.integrator)
+    names = tuple(system.model.design if wrt is None else wrt)
+    key = names, every_slot, follows is None or tuple(follows), *map(id, elements)
+
+    def make():
+        labels = labels_of(system, names, every_slot)
+        if not system.objectives:
+            raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
+        every = times_that_follow(system, t_end=None, step=None, output_step=None)
+        times = every if follows is None else follows
+        check_held(system, system.parameters.independent if every_slot else labels, times, *elements)
+        return labels, times, elements  # with these themselves, so that nothing else gets their ids
+
+    return remembered(known, key, make)[:2]
+
+
 def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
     """The states that a gradient of `motion` goes through, run again where iterations did not go to rounding or states lack;
     in pieces where they are more than `memory` MB."""
@@ -109,7 +131,7 @@ def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
     limit = None if memory is None else _limit(memory)
     if not (motion.stride > 1 or loose or not motion.scheme.complete):
         return AllStates(motion)
-    formulation = tight(motion.formulation, motion.scheme) if loose else motion.formulation
+    formulation = tight(motion.system, motion.formulation, motion.integrator) if loose else motion.formulation
     if limit is None:
         limit = MODEST if motion.stride > 1 else half_of_free(size)
     if size > limit and motion.scheme.adaptive and memory is not None:
@@ -129,19 +151,39 @@ def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
 
 def _limit(memory: float) -> float:
     """Bytes from MB, checked."""
-    value = float(memory)
+    try:
+        value = float(memory)
+    except (TypeError, ValueError):
+        value = np.nan
     if not (np.isfinite(value) and value > 0.0):
-        raise KinegradError(f"memory is {value:g} MB; give a finite number of megabytes larger than zero.")
+        raise KinegradError(f"memory is {memory} MB; give a finite number of megabytes larger than zero.")
     return 1e6 * value
 
 
-def tight(formulation, scheme):
-    """`formulation` with Newton iterations to rounding, as far as its scheme has any."""
-    options = {
-        "tolerance": min(TIGHT, scheme.options["tolerance"]),
-        "max_iterations": max(ROUNDS, formulation.max_iterations),
-    }
-    return formulation.model_copy(update={name: value for name, value in options.items() if name not in scheme.unused})
+def tight(system: System, formulation, integrator):
+    """`formulation` with Newton iterations to rounding, as far as it has any with an integrator."""
+    known, elements = system.tables.setdefault("tight", {}), (formulation, integrator)
+    key = id(formulation), id(integrator)
+    made = made_of(system, formulation, integrator)
+
+    def make():
+        options = {
+            "tolerance": min(TIGHT, made.options["tolerance"]),
+            "max_iterations": max(ROUNDS, formulation.max_iterations),
+        }
+        used = {name: value for name, value in options.items() if name not in made.pair.unused}
+        return formulation.model_copy(update=used), elements  # with these, so that nothing else gets their ids
+
+    return (remembered(known, key, make) if made.fixed else make())[0]
+
+
+def run_for_gradient(system: System) -> Motion:
+    """A run as the model's simulation section says, with Newton iterations to rounding: the one that a gradient needs."""
+    section = system.model.simulation
+    if section.output_step is not None:
+        return simulate(system)
+    formulation, integrator = formulation_of(section.formulation), integrator_of(section.integrator)
+    return simulate(system, tight(system, formulation, integrator), integrator)
 
 
 def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.ndarray | None) -> None:
@@ -159,7 +201,9 @@ def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.
 def tell_meaningless(states: AllStates, labels: Sequence[str], s_rho: Jacobian) -> tuple[dict[str, float], np.ndarray]:
     """Parameters by which there is no derivative, with the time that tells why, and the same by slot (SEN-1), with warnings."""
     times, slots, passed = states.passages(s_rho)
-    if passed and states.motion.formulation.type == "matrix-r":
+    if not passed:
+        return {}, slots
+    if states.motion.formulation.type == "matrix-r":
         sentence = (
             f"The motion passes a singular position at t = {passed[0]:.6g} s, near which the independent coordinates of "
             "matrix-r keep half of their digits: its derivatives may be good to three digits only; use ali3p or index1."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.errors import AssemblyError, KinegradError
+from kinegrad.errors import AssemblyError, KinegradError, place_of
 from kinegrad.markup import frame, grid
 from kinegrad.memory import require
 from kinegrad.motion import Motion
@@ -43,7 +43,8 @@ class Hessian:
 
     def __getitem__(self, key: tuple[str, str, str]) -> float:
         objective, one, other = key
-        return float(self.matrix[list(self.values).index(objective), self.wrt.index(one), self.wrt.index(other)])
+        columns = (place_of(label, self.wrt, "parameter") for label in (one, other))
+        return float(self.matrix[place_of(objective, self.values, "objective"), *columns])
 
     def __repr__(self) -> str:
         size = np.abs(self.matrix).max(initial=0.0) or 1.0
@@ -118,7 +119,10 @@ def hessian_product(
     """Second derivatives by the parameters `wrt`, times a direction of these: ten runs with their gradients."""
     refuse(motion)
     labels = labels_of(motion.system, wrt)
-    direction = np.asarray(direction, float)
+    try:
+        direction = np.asarray(direction, float)
+    except (TypeError, ValueError):
+        raise KinegradError(f"The direction is {direction!r}; {len(labels)} finite numbers are needed.") from None
     if direction.shape != (len(labels),) or not np.isfinite(direction).all():
         raise KinegradError(
             f"The direction has the shape {direction.shape}; {len(labels)} finite numbers are needed, one for each of "

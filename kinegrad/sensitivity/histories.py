@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegrad.coordinates.sets import lower
-from kinegrad.errors import KinegradError
+from kinegrad.errors import KinegradError, place_of
 from kinegrad.kernels.formulations.objectives import Kinds
 from kinegrad.objectives import at_end
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.direct import Sweep
 from kinegrad.sensitivity.gradient import check_held, states_of, tell_meaningless
 from kinegrad.sensitivity.states import AllStates
-from kinegrad.sensitivity.sweeps import at_start, size_of_pieces, tell_unsettled
-from kinegrad.simulate import simulate, times_that_follow
+from kinegrad.sensitivity.sweeps import size_of_pieces, tell_unsettled
+from kinegrad.simulate import simulate
+from kinegrad.times import times_that_follow
 
 if TYPE_CHECKING:
     from kinegrad.sensitivity.result import Gradient
@@ -45,7 +46,8 @@ class StateSensitivities:
     def __getitem__(self, key: tuple[str, str]) -> np.ndarray:
         """(k,) derivatives of a signal by a parameter."""
         signal, parameter = key
-        return self.derivatives[:, self.signals.index(signal), self.wrt.index(parameter)]
+        row, column = place_of(signal, self.signals, "signal"), place_of(parameter, self.wrt, "parameter")
+        return self.derivatives[:, row, column]
 
     def __repr__(self) -> str:
         return f"<StateSensitivities of {', '.join(self.signals)} by {', '.join(self.wrt)} at {len(self.t)} times>"
@@ -75,7 +77,7 @@ def states(gradient: Gradient, signals: Sequence[str]) -> StateSensitivities:
     course, ds = states_of(run, True, None), system.directions(gradient.wrt)
     kinds = at_end(len(signals))
     sweep = Sweep(course.motion, ds, kinds)
-    times, found = [0.0], [_at_start(course.motion, ds)]
+    times, found = [0.0], [sweep.at_start()]
     for piece in course.forwards(size_of_pieces(course.steps, None, found)):
         times.append(float(course.motion.ts[piece.last]))
         found.append(_at_end_of(sweep, piece, kinds))
@@ -99,13 +101,11 @@ def derivatives_at(motion, labels: Sequence[str], rows: Sequence[int]) -> np.nda
     course, ds = AllStates(motion), system.directions(labels)
     kinds = at_end(len(system.objectives))
     sweep = Sweep(motion, ds, kinds)
-    found, done = [], 0
-    for row in map(int, rows):
-        found.append(_at_start(motion, ds) if row == 0 else _at_end_of(sweep, course.piece(done, row), kinds))
-        done = row
+    found = np.array(list(sweep.at_ends(course, [int(row) for row in rows])))
     tell_unsettled(sweep.work, course.steps)
     tell_meaningless(course, labels, system.derivatives(labels))
-    return np.array(found)
+    sweep.work.give_back()
+    return found
 
 
 def _at_end_of(sweep: Sweep, piece, kinds: Kinds) -> np.ndarray:
@@ -127,10 +127,3 @@ def _with_signals(system, signals: tuple[str, ...]):
             "or a measure of the model, and simulate it again."
         )
     return same
-
-
-def _at_start(motion, ds: np.ndarray) -> np.ndarray:
-    """(signals, p) derivatives at the start."""
-    work = motion.system.workspace(ds=ds, s=motion.s)
-    q, v, a = at_start(motion, work).direct()
-    return work["g_q"] @ q + work["g_v"] @ v + work["g_a"] @ a + work["g_s"]

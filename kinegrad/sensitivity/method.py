@@ -45,9 +45,9 @@ class Derivatives(NamedTuple):
     by_slot: np.ndarray | None = None
     course: list[tuple[float, np.ndarray]] | None = None
 
-    def times(self, factors: np.ndarray) -> Derivatives:
-        """The same with a factor for each objective."""
-        if (factors == 1.0).all():
+    def times(self, factors: np.ndarray | None) -> Derivatives:
+        """The same with a factor for each objective, if there are any."""
+        if factors is None or (factors == 1.0).all():
             return self
         by = factors[:, None]
         course = None if self.course is None else [(t, by * values) for t, values in self.course]

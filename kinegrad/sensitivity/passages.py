@@ -83,7 +83,7 @@ class Watch:
 
     def __init__(self, motion: Motion):
         self.system, self.s = motion.system, motion.s
-        self.begin = motion.t[0], motion.q[0].copy(), motion.qd[0].copy()
+        self.begin = motion.t[0], motion.q[0], motion.qd[0]
         self.work = None
         self.changes: list[tuple[float, np.ndarray, float]] = []
 
@@ -102,8 +102,10 @@ class Watch:
         """Times of the first position that the motion would not pass with other values, NaN where there is none: for the p
         columns of `s_rho` (slots, p), and for each slot (SEN-1); and the times of all singular positions."""
         slots, parameters = np.full(len(self.s), np.nan), np.full(s_rho.shape[1], np.nan)
+        if not self.changes:
+            return parameters, slots, []
         changes = sorted(self.changes, key=lambda change: change[0])
-        largest = s_rho.largest() if changes else None
+        largest = s_rho.largest()
         for t, change, rounding in changes:
             slots[np.isnan(slots) & (np.abs(change) > rounding)] = t
             parameters[np.isnan(parameters) & (np.abs(s_rho.pull(change)) > rounding * largest)] = t

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kinegrad.errors import KinegradError
+from kinegrad.errors import KinegradError, place_of
 from kinegrad.motion import Motion
 from kinegrad.simulate import simulate
 
@@ -76,7 +76,8 @@ class Gradient:
 
     def __getitem__(self, key: tuple[str, str]) -> float:
         objective, parameter = key
-        return float(self.matrix[list(self.values).index(objective), self.wrt.index(parameter)])
+        row, column = place_of(objective, self.values, "objective"), place_of(parameter, self.wrt, "parameter")
+        return float(self.matrix[row, column])
 
     def by_number(self) -> dict[str, dict[str, float]]:
         """Derivatives by every number of the model, by its path (discrete adjoint); NaN where there is none (`no_meaning`,
@@ -169,6 +170,12 @@ class Gradient:
         run = motion_with(motion, rho, None if motion.scheme.adaptive else len(motion.hs) * motion.step)
         return np.array(list(run.objectives.values()), float)
 
+    def with_steps(self, factor: float) -> Gradient:
+        """The gradient of the same run with steps of `factor` times theirs."""
+        from kinegrad.sensitivity.finer import with_steps
+
+        return with_steps(self, factor)
+
     def states(self, signals: Sequence[str]) -> StateSensitivities:
         """Derivatives of signals over time, at up to 200 times, by the parameters of the gradient.
 
@@ -226,13 +233,21 @@ class Gradient:
         return gradient_html(self)
 
 
+def some_of(gradient: Gradient, labels: Sequence[str]) -> Gradient:
+    """The same gradient by some of its parameters, without its history."""
+    columns = [gradient.wrt.index(label) for label in labels]
+    return replace(gradient, wrt=tuple(labels), matrix=gradient.matrix[:, columns], history_t=None, history=None)
+
+
 def motion_with(motion: Motion, rho: np.ndarray, output_step: float | None) -> Motion:
     """The same run with other values of the independent parameters."""
     system = motion.system.with_parameters(rho)
-    return simulate(
+    run = simulate(
         system, motion.formulation, motion.integrator, t_end=end_with(motion, rho), step=motion.step, output_step=output_step,
         solver=system.solver, s=slots_with(motion, rho), guess=motion.q[0], start=motion.start,
     )  # fmt: skip
+    run.follows = motion.follows
+    return run
 
 
 def end_with(motion: Motion, rho: np.ndarray) -> float:

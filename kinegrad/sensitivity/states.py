@@ -70,8 +70,11 @@ class AllStates:
         after = float(motion.hs[last]) if last < self.steps else 0.0
         return Segment(motion.ts[first : last + 1], motion.hs[first:last], before, after, self.kinds, traj, flags)
 
-    def correction(self) -> np.ndarray:
-        """(o,) factors of derivatives, which were found with weights of extremes as they were known before the run."""
+    def correction(self) -> np.ndarray | None:
+        """(o,) factors of derivatives, which were found with weights of extremes as they were known before the run;
+        None where there are none."""
+        if not self.kinds.sharpness.any():
+            return None
         values = list(self.result().objectives.values())
         return np.exp(self.kinds.total - weighed(self.kinds, values, self.motion.t_end).total)
 

@@ -29,8 +29,9 @@ def start_weights(motion: Motion, kinds: Kinds, g: np.ndarray) -> np.ndarray:
 def at_start(motion: Motion, work) -> StartDerivatives:
     """Derivatives of the start, at which the workspace is left."""
     motion.scheme.resume(work, motion.traj[0])
-    work["v"][:], work["a"][:] = work["vp"], work["ap"]
-    work["par"][TIME] = motion.ts[0]
+    arrays = work.arrays
+    arrays["v"][:], arrays["a"][:] = arrays["vp"], arrays["ap"]
+    arrays["par"][TIME] = motion.ts[0]
     return motion.start.derivatives(motion.system, work, motion.scheme.compliance)
 
 
@@ -45,7 +46,7 @@ def tell_unsettled(work, steps: int) -> None:
     if count > FEW * steps:
         warnings.warn(
             f"{count} systems of equations for derivatives were not solved to rounding, so these may be wrong; compare them by "
-            "check() (--check), or take the formulation 'matrix-r'.",
+            "check() (--check), and with another formulation.",
             DerivativeWarning,
             stacklevel=CALLER,
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegrad.coordinates.signals import axes_names
+from kinegrad.errors import place_of
 from kinegrad.model.names import resolve
 from kinegrad.model.quantities import NORM
 from kinegrad.model.signals import Catalogue, Signal
@@ -31,7 +32,7 @@ class Histories(Mapping):
     values: np.ndarray
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return self.values[:, list(self.signals).index(name)]
+        return self.values[:, place_of(name, self.signals, "signal")]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.signals)
@@ -92,6 +93,7 @@ def _formulas(motion, names: Sequence[str], rows: np.ndarray | None) -> np.ndarr
     pick = rows if rows is not None and not len(watch.bound) else None
     t = motion.t if pick is None else motion.t[pick]
     found = watch(t, lambda part: motion.scheme.motion(motion.traj[part if pick is None else pick[part]]))
+    watch.work.give_back()
     return found if rows is None or pick is not None else found[rows]
 
 

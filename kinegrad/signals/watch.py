@@ -74,6 +74,17 @@ def signals_alone(system: System, n: int) -> System:
     )
 
 
+def _slots(watched: System, system: System, s: np.ndarray | None) -> np.ndarray:
+    """Values of the slots of a system that watches another, whose slots, with these values or its own, are among them."""
+    s = system.s if s is None else s
+    if watched.slots.names == system.slots.names:
+        return s
+    values = watched.s
+    place = {name: k for k, name in enumerate(watched.slots.names)}
+    values[[place[name] for name in system.slots.names]] = s
+    return values
+
+
 class Watch:
     """Values of signals along states of a system.
 
@@ -90,11 +101,7 @@ class Watch:
     def __init__(self, system: System, names: Sequence[str], s: np.ndarray | None = None, hints: Mapping | None = None):
         self.system, self.names = system, tuple(names)
         watched = watching(system, names)
-        values = watched.s
-        if s is not None and not np.array_equal(s, system.s):
-            place = {name: k for k, name in enumerate(watched.slots.names)}
-            values[[place[name] for name in system.slots.names]] = s
-        self.work = watched.workspace(s=values, every_marker=True)
+        self.work = watched.workspace(s=_slots(watched, system, s), every_marker=True)
         self.bound = np.array([(own.k, own.row) for own in watched.own], np.int64).reshape(-1, 2)
         for k in self.bound[:, 0]:
             self.work["q"][k] = (hints or {}).get(watched.coordinates[k], 0.0)

@@ -13,19 +13,19 @@ from kinegrad.dynamics.given_states import GivenStates
 from kinegrad.dynamics.scheme import Scheme
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.interrupts import Interrupts
-from kinegrad.jumps import jump_times
 from kinegrad.kernels.formulations.arguments import Objectives
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, POSITION
 from kinegrad.kernels.status import CALLBACK_FAILED, OK
-from kinegrad.kinematics.start import close_position, place, put_driven, row_sizes, usual_moves
+from kinegrad.kinematics.start import close_driven, place, put_driven, row_sizes, usual_moves
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.memory import require
 from kinegrad.motion import Motion
-from kinegrad.objectives import asked_times, begun_with, kinds_of, values_of
+from kinegrad.objectives import begun_with, kinds_of, values_of
 from kinegrad.quiet import without_warnings
-from kinegrad.simulate import Loop, given_time, steps_of, times_that_follow
+from kinegrad.simulate import Loop
 from kinegrad.statics.drivers import check_drivers, refuse_too_many
 from kinegrad.statics.lock_up import passed, reason
+from kinegrad.times import times_of
 
 MOST = 300  # coordinates
 KEPT, PASSED = 40, 4  # numbers beside the row of a state that is kept, and beside the objectives of each step
@@ -69,19 +69,13 @@ def drive(
     """
     refuse_states(system, "a motion by drivers")
     refuse_velocity_rows(system, "A motion by drivers", "simulate the model")
-    follows = times_that_follow(system, t_end=t_end, step=step, output_step=output_step)
-    t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
-    if output_step is not None or system.model.simulation.output_step is not None:
-        output_step = given_time(system, "output_step", output_step)
+    t_end, step, output_step, ts, hs, stride, follows = times_of(system, None, t_end, step, output_step)
     if system.n > MOST:
         raise KinegradError(
             f"A motion by drivers factors full matrices, of {system.n} coordinates here; it takes up to {MOST}. Simulate the "
             "model with the formulation 'ali3p', whose solver 'fronts' takes as many as there are, or use joint coordinates, "
             "of which there are fewer."
         )
-    ts, hs, stride = steps_of(
-        jump_times(system, t_end, step), t_end, step, output_step, also=asked_times(system, t_end)
-    )
     _require_memory(system, len(hs), stride)
     work = system.with_solver(DENSE).workspace(s=s)  # its kernels take full matrices
     driven = Driven(system, work)
@@ -89,7 +83,10 @@ def drive(
     work.call(OBSERVE)
     kinds = kinds_of(system, ts)
     objectives = Objectives(kinds, begun_with(kinds, work["g"]), work["g"].copy())
-    driven.load(work, driven.fn, objectives)
+    loaded = system.tables.setdefault("loaded", set())
+    if "driven" not in loaded:
+        driven.load(work, driven.fn, objectives)
+        loaded.add("driven")
     with Interrupts() as interrupts:
         loop = Loop(driven, work, driven.fn, ts, hs, step, objectives, interrupts)
         run, done = (loop.every_step(row, progress), None) if stride == 1 else loop.some_steps(row, stride, progress)
@@ -116,6 +113,7 @@ def drive(
         motion.extra["singular"] += place_of_it
         if throw:
             raise AssemblyError(sentence, motion=motion)
+    work.give_back()
     return motion
 
 
@@ -165,7 +163,7 @@ class Driven(GivenStates):
             put_driven(system, work)
         guess = work["q"].copy()
         try:
-            self.first = close_position(system, work, "at t = 0 s")
+            self.first = close_driven(system, work, "at t = 0 s")
         except AssemblyError:
             work["q"][:] = guess
             refuse_too_many(system, work)

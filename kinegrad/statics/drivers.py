@@ -69,9 +69,11 @@ def check_drivers(driven: Driven) -> None:
     system, rows = driven.system, scaled_rows(driven)
     if not np.isfinite(rows).all():
         return  # the kernels tell why
+    left = system.n - rank_of(rows)
+    if not left and system.m == system.n:
+        return  # all rows are independent, those of drivers too
     names, numbers = system.row_names, numbers_of(system)
-    dof = system.n - rank_of(np.delete(rows, numbers, axis=0))
-    left, count = system.n - rank_of(rows), len(numbers)
+    dof, count = system.n - rank_of(np.delete(rows, numbers, axis=0)), len(numbers)
     given = _given(system, dof, numbers)
     if left:
         motion = np.abs(np.linalg.svd(rows)[2][-1]) if rows.size else np.ones(system.n)

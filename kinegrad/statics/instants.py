@@ -49,7 +49,8 @@ def sensitivity(motion: Motion, wrt: Sequence[str] | None = None) -> DrivenSensi
             "Only a motion by drivers has derivatives at each instant; make it by kg.drive or kg.inverse."
         )
     labels = labels_of(system, wrt)
-    found = Instants(motion, system.directions(labels)).along()
+    with Instants(motion, system.directions(labels)) as instants:
+        found = instants.along()
     rows = {name: system.row_names.index(name) for name in system.model.drivers if name in system.row_names}
     forces = {name: -found.lam[:, row] for name, row in rows.items()}
     return DrivenSensitivity(motion.t, labels, found.q, found.qd, found.qdd, forces)
@@ -85,6 +86,8 @@ class Along:
 class Instants:
     """The instants of a motion by drivers that were kept, as compiled code differentiates them.
 
+    ``with Instants(...) as instants:`` leaves their arrays to the next caller at the end.
+
     Parameters
     ----------
     ds : (p, slots) array, optional
@@ -102,11 +105,18 @@ class Instants:
             self.motion = whole(motion)
             self.kept = np.searchsorted(self.motion.t, motion.t - 1e-6 * np.diff(self.motion.t).min())
         self.work = work = system.with_solver(DENSE).workspace(ds=ds, s=motion.s, wanted=wanted)
-        put_state(work, motion.t[0], motion.q[0], motion.qd[0], motion.qdd[0], motion.lam[0])
+        work["par"][TIME], work["q"][:] = motion.t[0], motion.q[0]
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
         self.factors = factors_at(system, work)
         self.fn = work.functions(LINEARISE, PULLBACK)
+
+    def __enter__(self) -> Instants:
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        if kind is None:
+            self.work.give_back()
 
     def along(self, rows: Sequence[int] | None = None) -> Along:
         """Derivatives at the states of the motion with these numbers, or at all (DRV-4, DRV-9)."""

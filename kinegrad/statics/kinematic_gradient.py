@@ -37,9 +37,18 @@ class DrivenGradient(Gradient):
         motion = self.motion
         again = drive(
             motion.system.with_parameters(rho), t_end=end_with(motion, rho), step=motion.step,
-            output_step=len(motion.hs) * motion.step, s=slots_with(motion, rho),
+            output_step=len(motion.hs) * motion.step, s=slots_with(motion, rho), guess=motion.q[0],
         )  # fmt: skip
         return np.array(list(again.objectives.values()), float)
+
+    def with_steps(self, factor: float) -> Gradient:
+        """The gradient of the same motion with steps of `factor` times theirs."""
+        motion = self.motion
+        again = drive(
+            motion.system, t_end=motion.t_end, step=factor * motion.step, s=motion.s, guess=motion.q[0]
+        )  # fmt: skip
+        again.follows = motion.follows
+        return driven_gradient(again, wrt=self.wrt, method=self.method)
 
 
 class AssemblyGradient(Gradient):
@@ -76,9 +85,11 @@ def driven_gradient(
     kinds = weighed(kinds_of(system, motion.ts), list(motion.objectives.values()), motion.t_end)
     by_slot = None
     if name == "direct":
-        matrix = Instants(motion, system.directions(labels)).direct(kinds, progress)
+        with Instants(motion, system.directions(labels)) as instants:
+            matrix = instants.direct(kinds, progress)
     else:
-        by_slot = Instants(motion, None, None if every_slot else s_rho.moved()).adjoint(kinds, progress)
+        with Instants(motion, None, None if every_slot else s_rho.moved()) as instants:
+            by_slot = instants.adjoint(kinds, progress)
         matrix = s_rho.pull(by_slot)
     more = end_terms(motion, times, labels)
     matrix = matrix if more is None else matrix + more

@@ -130,7 +130,9 @@ class _AtEquilibrium(RestDerivatives):
         problems = [
             f"Objective {name!r} has no derivative at this equilibrium: nothing holds "
             f"{named(self.system, motions @ (motions.T @ g))}, on which it depends. Hold it by a spring or a driver."
-            for name, g, depends in zip(self.system.objectives, g_q, self.stiffness.depends(g_q), strict=True)
+            for name, g, depends in zip(
+                self.system.objectives, g_q, self.stiffness.depends(g_q, self.work["g"]), strict=True
+            )
             if depends
         ]
         if problems:

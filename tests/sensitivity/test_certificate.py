@@ -119,3 +119,16 @@ def test_drift_is_told():
 def test_refused_by_name():
     with pytest.raises(kg.KinegradError, match="takes a gradient of a simulated motion by parameters; use its check"):
         kg.check_gradient(kg.assemble(kg.joint(kg.Model.from_yaml_text(PENDULUM))).gradient())
+
+
+@pytest.mark.parametrize("start", ["equilibrium", "state"])
+def test_another_set_starts_where_the_motion_did(start):
+    """A pendulum held by a spring: neither at its equilibrium nor in a state that it reached is it where the model starts."""
+    model = kg.Model.from_yaml_text(PENDULUM)
+    model.forces["coil"] = {"type": "spring", "acts_on": "one.angle", "stiffness": 20, "natural_value": 1}
+    model.degrees_of_freedom["two.angle"] = {"position": 1, "velocity": 2}
+    system = kg.joint(model.check())
+    times = {"t_end": 0.1, "step": 0.005}
+    motion = kg.simulate(system, start=kg.simulate(system, **times) if start == "state" else start, **times)
+    found = kg.check_gradient(kg.gradient(motion), sets=True)
+    assert found.good and found.numbers["sets"] < 1e-3, found.problems

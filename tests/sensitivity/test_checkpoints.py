@@ -50,7 +50,7 @@ def test_the_same_digits(key):
 def test_history_is_the_same():
     four_bar = system(FOUR_BAR)
     whole = kg.gradient(kg.simulate(four_bar, t_end=0.5, step=0.001), history=True)
-    thin = kg.gradient(kg.simulate(four_bar, t_end=0.5, step=0.001, output_step=0.1), history=True, memory=0.005)
+    thin = kg.gradient(kg.simulate(four_bar, t_end=0.5, step=0.001, output_step=0.1), history=True, memory=0.006)
     assert np.array_equal(whole.history, thin.history, equal_nan=True) and np.array_equal(
         whole.history_t, thin.history_t
     )

@@ -127,3 +127,25 @@ def test_refused_by_name():
         kg.ContinuousAdjoint(step=-1.0)
     with pytest.raises(kg.KinegradError, match="history=True does not go with 'continuous-adjoint'"):
         kg.gradient(motion, method="continuous-adjoint", history=True)
+
+
+def test_own_steps_end_where_something_jumps():
+    """A mass that is pushed for a while: its way is v0 T + F/m (d²/2 + d (T - t1)), d = t1 - t0, whatever the steps are."""
+    model = kg.Model.from_yaml_text("""
+kinegrad: 1
+parameters: {m: 2, F: 3}
+design: [m, F]
+ground: {markers: {O: [0, 0, 0]}}
+bodies: {block: {mass: m, markers: {C: [0, 0, 0]}}}
+joints: {rail: {type: prismatic, between: [ground.O, block.C], axis: [1, 0, 0]}}
+forces: {push: {type: force, acts_on: rail.distance, value: "F*step(t - 0.1234)*step(0.5017 - t)"}}
+degrees_of_freedom: {rail.distance: {position: 0, velocity: 0.2}}
+objectives: {way: {final: rail.distance}, effort: {integral: rail.distance.acceleration**2}}
+simulation: {t_end: 0.7, step: 0.01}
+""")
+    motion, d = kg.simulate(kg.joint(model), "index1", "rk4"), 0.5017 - 0.1234
+    way = d * d / 2 + d * (0.7 - 0.5017)
+    exact = [[-3 * way / 4, way / 2], [-2 * d * 9 / 8, 2 * d * 3 / 4]]
+    for step in (None, 0.01, 0.013, 0.05):
+        found = kg.gradient(motion, method=kg.ContinuousAdjoint(step=step))
+        np.testing.assert_allclose(found.matrix, exact, rtol=1e-9)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
+from kinegrad.sensitivity import end_time
 from kinegrad.sensitivity.differences import by_differences, relative_differences
 
 ARM = """\
@@ -157,3 +158,20 @@ def test_differences_are_those_of_a_closed_form():
     found = by_differences(motion.system, ["g", "v"], kg.gradient(motion, wrt=["g"]).objectives_with)
     assert found.matrix[0] == pytest.approx([0.08, 0.4], rel=1e-9)
     assert (np.abs(found.matrix - [[0.08, 0.4]]) < found.noise).all() and found.noise.max() < 1e-9
+
+
+def test_a_gradient_by_the_end_is_good_up_to_the_error_of_the_steps(system, monkeypatch):
+    """The last step is not a whole one, and differences are those of another last step.  A wrong slope is found."""
+    model = system.model.copy()
+    model.parameters["T"] = 0.0913
+    model.objectives = {"lift": {"integral": "(arm.tip.y + 0.35)**2"}, "speed": {"final": "arm.tip.y.velocity"}}
+    model.simulation = {"t_end": "T", "step": 0.005}
+    motion = kg.simulate(kg.joint(model.check()))
+    gradient = kg.gradient(motion, wrt=["k", "T"])
+    raw = by_differences(motion.system, ("k", "T"), gradient.objectives_with)
+    assert (relative_differences(gradient.matrix, *raw)[:, 1] > 1e-5).all()
+    found = gradient.check()
+    assert found.good and (found.noise[:, 0] == raw.noise[:, 0]).all() and found["speed", "k"] < 1e-8
+    assert kg.check_gradient(gradient, methods=True, sets=True).good
+    monkeypatch.setattr(end_time, "by_end", lambda motion, right=end_time.by_end: 1.01 * right(motion))
+    assert kg.gradient(motion, wrt=["k", "T"]).check().wrong == (("lift", "T"), ("speed", "T"))

@@ -55,6 +55,29 @@ def test_five_bar():
     assert (np.abs(product.matrix - found.matrix @ direction) < 1e-6 * size).all()
 
 
+def test_the_end_of_the_run_has_second_derivatives():
+    """x = x0 cos(w T) of a mass on a spring, and its integral."""
+    model = kg.Model.from_yaml_text("""
+kinegrad: 1
+parameters: {k: 8, x0: 0.5, T: 0.7}
+design: [T, x0, k]
+ground: {markers: {O: [0, 0, 0]}}
+bodies: {block: {mass: 2, markers: {C: [0, 0, 0]}}}
+joints: {rail: {type: prismatic, between: [ground.O, block.C], axis: [1, 0, 0]}}
+forces: {coil: {type: spring, acts_on: rail.distance, stiffness: k}}
+degrees_of_freedom: {rail.distance: {position: x0}}
+objectives: {x: {final: rail.distance}, way: {integral: rail.distance}}
+simulation: {t_end: T, step: 0.01}
+""")
+    motion, w, T = kg.simulate(kg.joint(model), "index1", "rk4"), 2.0, 0.7
+    s, c = np.sin(w * T), np.cos(w * T)
+    by_end = [[-0.5 * w * w * c, -w * s, -0.5 * (s + w * T * c) / 8.0], [-0.5 * w * s, c, -0.5 * T * s / 8.0]]
+    np.testing.assert_allclose(kg.hessian(motion).matrix[:, 0], by_end, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(
+        kg.hessian_product(motion, [2.0, 0, 0]).matrix, 2.0 * np.array(by_end), rtol=0, atol=2e-7
+    )
+
+
 def test_a_parameter_near_what_cannot_be_assembled_is_named():
     """Rods that just reach each other: one per cent less and they do not."""
     text = FOUR_BAR.replace("rocker: 0.6", "rocker: 0.3").replace("coupler: 0.9", "coupler: 0.556")

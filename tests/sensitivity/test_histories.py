@@ -5,6 +5,10 @@ import pytest
 from kinematics.small_models import FOUR_BAR, system
 
 import kinegrad as kg
+from kinegrad.objectives import at_end
+from kinegrad.sensitivity.direct import Sweep
+from kinegrad.sensitivity.histories import derivatives_at
+from kinegrad.sensitivity.states import AllStates
 
 SIGNALS = ["b.C.x", "b.C.velocity.y", "a.B.acceleration.x", "JA.angle", "coupler*JA.angle.velocity"]
 SCHEMES = [
@@ -48,6 +52,26 @@ def test_against_differences(scheme):
         size = np.abs(expected).max(axis=0)
         assert (np.abs(found.derivatives[:, :, k] - expected).max(axis=0) < 2e-7 * size).all()
     assert np.array_equal(found["b.C.x", "coupler"], found.derivatives[:, 0, 1]) and "at 101 times" in repr(found)
+
+
+@pytest.mark.parametrize("scheme", [*SCHEMES, ("recursive", "newmark"), ("index1", "rk54")], ids="-".join)
+def test_at_some_states_as_step_by_step(scheme):
+    """Pieces whose arguments are put down once, with one system and with another, give the digits of calls for each step."""
+    model = system(FOUR_BAR).model.copy()
+    model.objectives = {f"of_{k}": {"final": text} for k, text in enumerate(SIGNALS)}
+    linkage, labels = kg.lower(model, "joint"), ("crank", "coupler")
+    for crank in (0.3, 0.31):
+        run = kg.simulate(linkage.with_parameters({"crank": crank}), *scheme, t_end=0.08, step=0.002)
+        rows = [k for k in (0, 1, 2, 4, 20, 21) if k < len(run.hs)] + [len(run.hs)]
+        sweep, states = Sweep(run, run.system.directions(labels), at_end(len(SIGNALS))), AllStates(run)
+        expected = [sweep.at_start()]
+        for k in range(len(run.hs)):
+            piece = states.piece(k, k + 1)
+            sweep.grad[:] = 0.0
+            sweep.over(piece._replace(segment=piece.segment._replace(after=0.0, kinds=sweep.kinds)))
+            expected.append(sweep.grad.copy())
+        found = derivatives_at(run, labels, rows)
+        assert np.abs(found).max() > 0.1 and np.array_equal(found, np.array(expected)[rows])
 
 
 def test_the_end_is_the_gradient_and_few_times_are_kept():

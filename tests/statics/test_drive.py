@@ -11,9 +11,37 @@ from test_inverse import DRIVEN_BAR
 import kinegrad as kg
 from kinegrad.coordinates.sets import SETS
 from kinegrad.kernels.formulations.driven import BRIDGED, PASSED
+from kinegrad.kernels.jit import JIT
 from kinegrad.kernels.products import FREEDOMS, POSITION
+from kinegrad.kinematics import compiled
+from kinegrad.kinematics.start import close_driven, close_position, put_driven
 
 SPATIAL = {"RSUR": lambda: text_model(RSUR), "screw": lambda: text_model(SCREW), "Stewart": stewart}
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("name", SPATIAL)
+def test_positions_of_compiled_code_are_those_of_the_other_way(name, kind, rng):
+    system = kg.lower(SPATIAL[name](), kind)
+    work, guess = system.workspace(), kg.drive(system, t_end=0.1, step=0.1).q[0] + 1e-3 * rng.normal(size=system.n)
+    found = []
+    for close in (close_driven, close_position):
+        work["par"][:], work["q"][:] = 0.0, guess
+        put_driven(system, work)
+        assert close(system, work, "at t = 0 s") > 1
+        found.append(work["q"].copy())
+    assert np.abs(found[0] - found[1]).max() < 1e-13 * max(1.0, np.abs(guess).max())
+    assert np.abs(work["Phi"][: system.m]).max() < 1e-13
+
+
+def test_what_cannot_be_closed_is_left_to_the_other_way():
+    system = kg.lower(text_model(RSUR, ("[0, 0, 0], D: [0.7,", "[0, 0, 0], D: [7.7,")), "joint")
+    work = system.workspace()
+    work["q"][:] = 0.1
+    if JIT:
+        assert compiled.closed(system, work) == 0 and (work["q"] == 0.1).all() and not work["par"].any()
+    with pytest.raises(kg.AssemblyError, match="cannot be assembled at t = 0 s"):
+        close_driven(system, work, "at t = 0 s")
 
 
 def differences(x: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
+from kinegrad.sensitivity import end_time
 
 SETS = ("joint", "reference-point", "natural")
 SLIDER_CRANK = """
@@ -163,3 +164,27 @@ def test_a_change_point_at_the_end_is_told():
     motion = kg.drive(kg.joint(model), t_end=0.2, step=0.01)
     with pytest.warns(kg.DerivativeWarning, match=r"The last instant, at t = 0\.2 s, is a singular position"):
         kg.gradient(motion, wrt=["w"])
+
+
+def test_the_end_of_a_driven_motion_is_checked_up_to_the_error_of_the_steps(monkeypatch):
+    """The way of the tip of a crank, whose speed grows, to a time that is no whole number of steps; a wrong slope is found."""
+    model = kg.Model.from_yaml_text("""
+kinegrad: 1
+parameters: {T: 0.473, L: 0.3}
+design: [T, L]
+ground: {markers: {O: [0, 0, 0]}}
+bodies: {crank: {mass: 1, inertia: [0.1, 0.1, 0.1], markers: {O: [0, 0, 0], P: [L, 0, 0]}}}
+joints: {hinge: {type: revolute, between: [ground.O, crank.O], axis: [0, 0, 1]}}
+drivers: {turn: {measure: hinge.angle, value: 5*t**2}}
+objectives:
+  effort: {integral: turn.force**2 + crank.P.x**2}
+  near: {maximum: crank.P.x, sharpness: 9}
+  at: {sum: crank.P.y, times: [0.113]}
+simulation: {t_end: T, step: 0.01}
+""")
+    motion = kg.drive(kg.joint(model))
+    gradient = kg.gradient(motion)
+    found = gradient.check()
+    assert found.good and np.abs(found.differences[:, 0] / gradient.matrix[:, 0] - 1.0)[:2].min() > 2e-5
+    monkeypatch.setattr(end_time, "by_end", lambda motion, right=end_time.by_end: 1.01 * right(motion))
+    assert kg.gradient(motion).check().wrong == (("effort", "T"), ("near", "T"))

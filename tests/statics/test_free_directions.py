@@ -113,3 +113,31 @@ def test_a_loop_with_a_wheel():
     assert "axle.angle" in free.free and "axle.angle" not in held.free
     assert_close(free.gradient().matrix, held.gradient().matrix, 1e-10)
     assert_close(free.gradient(method="adjoint").matrix, free.gradient().matrix, 1e-10)
+
+
+def test_the_potential_energy_is_stationary_along_what_spins_freely():
+    """A bar that hangs on another one and on a spring may spin about itself: of the slopes of the energy by coordinates nothing
+    is left but rounding, and its derivative by a mass is the height of that mass."""
+    text = """
+kinegrad: 1
+parameters: {m: 2, L: 0.7}
+design: [m]
+ground: {markers: {O: [0, 0, 0], Q: [1.0, 0.3, -0.2]}}
+bodies:
+  a: {mass: m, com: [L/2, 0, 0], inertia: [0.01, 0.2, 0.2], markers: {A: [0, 0, 0], B: [L, 0, 0]}}
+  b: {mass: m, com: [L/2, 0, 0], inertia: [0.01, 0.2, 0.2], markers: {A: [0, 0, 0], B: [L, 0, 0], side: [0, 1, 0]}}
+joints:
+  hook: {type: cardan, between: [ground.O, a.A], axes: [[0, 1, 0], [0, 0, 1]]}
+  knee: {type: spherical, between: [a.B, b.A]}
+forces:
+  gravity: {type: gravity, acceleration: [0, 0, -9.81]}
+  coil: {type: spring, between: [ground.Q, b.B], stiffness: 300, natural_length: 0.3}
+objectives: {energy: {final: potential_energy}}
+degrees_of_freedom: {hook.angle1: {position: 0.3}, hook.angle2: {position: 0.1}, knee: {rotation: [0.3, -0.2, 0.5]}}
+"""
+    rest = kg.equilibrium(joint(Model.from_yaml_text(text)))
+    height = rest["a.com.z"] + rest["b.com.z"]
+    np.testing.assert_allclose(rest.gradient().matrix, [[9.81 * height]], rtol=1e-11)
+    dependent = text.replace("final: potential_energy", "final: potential_energy + 1.0e-9*b.side.x")
+    with pytest.raises(KinegradError, match="Objective 'energy' has no derivative at this equilibrium"):
+        kg.equilibrium(joint(Model.from_yaml_text(dependent))).gradient()

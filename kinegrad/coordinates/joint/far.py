@@ -10,17 +10,26 @@ from kinegrad.coordinates.workspace import Workspace
 DIGITS = 1e-9  # part of a moment of inertia that rounding may take
 
 
+def _masses(system: System, work: Workspace) -> tuple[np.ndarray, ...]:
+    """Nodes, and slots of the masses and of the three moments of inertia (3, k), of bodies whose moments have slots; none where
+    they are not taken about the origin."""
+    if "masses_about_origin" not in system.tables:
+        mass = work["mass"]
+        mass = mass[(mass["J"] > 0) & (system.set.body_point == "origin")]
+        J = mass["J"] + np.arange(3)[:, None]
+        system.tables["masses_about_origin"] = mass["node"].copy(), mass["m"].copy(), J
+    return system.tables["masses_about_origin"]
+
+
 def remark(system: System, work: Workspace) -> str:
     """A sentence if moments of inertia about the global origin lose digits that others would keep; else empty."""
-    if system.set.body_point != "origin" or not len(work["mass"]):
+    nodes, m, J = _masses(system, work)
+    if not len(nodes):
         return ""
-    s, mass = work["s"].real, work["mass"]
-    away = np.abs(work["node"]["r"].real[mass["node"]]).max(axis=1)
-    J = mass["J"]
-    own = np.where(J > 0, s[J] + s[J + 1] + s[J + 2], 0.0)
-    lost = 2.0**-52 * s[mass["m"]] * away**2
-    some = own > 0.0
-    if not some.any() or (lost[some] <= DIGITS * own[some]).all():
+    s, r = work.arrays["s"].real, work.arrays["node"]["r"].real[nodes]
+    own, away = s[J[0]] + s[J[1]] + s[J[2]], np.abs(r).max(axis=1)
+    some, lost = own > 0.0, 2.0**-52 * s[m] * away**2
+    if not (some & (lost > DIGITS * own)).any():
         return ""
     left = max(0.0, -np.log10(max((lost[some] / own[some]).max(), 1e-16)))
     return (

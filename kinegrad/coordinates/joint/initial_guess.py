@@ -8,12 +8,34 @@ import numpy as np
 
 from kinegrad.coordinates.joint.spanning_tree import GROUND, TreeEdge
 from kinegrad.coordinates.joints import KINDS
+from kinegrad.kernels.joint.records import EULER, TURN
 from kinegrad.model.poses import placed
 
 
 def initial_guess(system, s: np.ndarray) -> np.ndarray:
-    """q near the poses of the bodies; a joint next to a body without a pose starts at zero."""
-    return from_poses(system, s, poses_of(system))
+    """q near the poses of the bodies; a joint next to a body without a pose starts at zero.
+
+    Where coordinates are turns alone, no length changes it, and it is remembered for the axes and frames it was found with.
+    """
+    poses, turning = poses_of(system), _turning(system)
+    if turning is None:
+        return from_poses(system, s, poses)
+    key, known = s[turning].tobytes(), system.tables.get("turned")
+    if known is None or known[0] != key or known[1] is not poses:
+        known = system.tables["turned"] = key, poses, from_poses(system, s, poses)
+    return known[2].copy()
+
+
+def _turning(system) -> np.ndarray | None:
+    """The slots of frames and axes, which turns follow from; None where there are coordinates that are not turns."""
+    if "turning" not in system.tables:
+        found, motions = [], [node for branch in branches(system) for node in branch.motions]
+        for branch in branches(system):
+            found += [slot + k for slot in (branch.first["rot"], branch.back) if slot for k in range(9)]
+        found += [node["axis"] + k for node in motions for k in range(3)]
+        turns = all(node["type"] in (TURN, EULER) for node in motions)
+        system.tables["turning"] = np.array(found, np.int64) if turns else None
+    return system.tables["turning"]
 
 
 def poses_of(system) -> dict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -16,7 +17,7 @@ from kinegrad.coordinates.moved_slots import MovedSlots
 from kinegrad.coordinates.patterns import DENSE
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
-from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, MARKERS, SCREW, SLIDE, TURN
+from kinegrad.kernels.joint.records import CARRIED, GEOMETRY, INERTIA, MARKERS, SCREW, SLIDE, TURN, WEIGHT
 from kinegrad.model.simulation import BODY_POINTS
 
 LOWERED = "_in_joints"  # what a model notes of what it held when it was lowered
@@ -76,7 +77,7 @@ class JointSet(CoordinateSet):
     def options(self) -> dict:
         return {"cut": self.tree.cut, "body_point": self.body_point}
 
-    @property
+    @cached_property
     def functions(self) -> tuple:
         from kinegrad.kernels.joint import com, functions
 
@@ -132,6 +133,9 @@ class JointSet(CoordinateSet):
         n, p = sizes["n"], len(ds)
         nodes = self.nodes
         touch = self.touched(system, ds)
+        ends = np.array(
+            [len(nodes) if x[0] & WEIGHT else 1 + np.flatnonzero(x).max(initial=0) for x in touch], np.int64
+        )
         want = self.wanted_nodes(system, wanted)
         markers, columns, moved, wants = [], [], MovedSlots(ds), wanted.tolist()
         used = len(tables["markers"])  # the first ones; what no element uses needs no columns
@@ -148,6 +152,7 @@ class JointSet(CoordinateSet):
                 own[moved((loc, 3), (ref, 3 * point))] = True
                 columns += [{"k": n + j} for j in np.flatnonzero(own).tolist()]
                 touch[own, 0] |= MARKERS
+                ends[own] = np.maximum(ends[own], node + 1)
             own = any(wants[loc : loc + 3]) or (point and any(wants[ref : ref + 3]))
             record = {"node": node, "loc": loc, "ref": ref, "point": int(point), "want": int(own)}
             markers.append(record | {"c0": first, "c1": middle, "c2": len(columns)})
@@ -163,6 +168,7 @@ class JointSet(CoordinateSet):
             "links": np.zeros(len(PARTS), np.int64),
             "star": np.zeros(1, np.int64),
             "touch": touch,
+            "ends": ends,
             "want": want,
             "zero": np.zeros(n, number),
             **element_arrays(system, number, n + p),
@@ -184,7 +190,7 @@ class JointSet(CoordinateSet):
         return paths
 
     def touched(self, system: System, ds: np.ndarray) -> np.ndarray:
-        """What each direction touches at each node; entry 0 tells whether it touches anything of the tree."""
+        """What each direction touches at each node; entry 0 tells whether it touches anything of the tree, or gravity."""
         nodes = self.nodes
         touch, moved = np.zeros((len(ds), len(nodes)), np.int64), MovedSlots(ds)
         for i, node in enumerate(nodes[1:], 1):
@@ -202,7 +208,8 @@ class JointSet(CoordinateSet):
                 if directions:
                     touch[directions, i] |= what | (CARRIED if what == GEOMETRY else 0)
                     touch[directions, 0] |= what
-        touch[moved((system.sizes["gravity"], 3)), 0] |= INERTIA
+        if system.sizes["gravity"]:
+            touch[moved((system.sizes["gravity"], 3)), 0] |= WEIGHT
         return touch
 
     def wanted_nodes(self, system: System, wanted: np.ndarray) -> np.ndarray:

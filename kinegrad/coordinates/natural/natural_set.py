@@ -70,7 +70,7 @@ class NaturalSet(CoordinateSet):
     def options(self) -> dict:
         return {"merge": self.merge, "planar": self.planar}
 
-    @property
+    @cached_property
     def functions(self) -> tuple:
         from kinegrad.kernels.natural.functions import FUNCTIONS
 
@@ -128,7 +128,7 @@ class NaturalSet(CoordinateSet):
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
         from kinegrad.kernels import pattern
         from kinegrad.kernels.natural.functions import PARTS
-        from kinegrad.kernels.natural.records import BASIS, ENTITY, FRAME, FRAME_COLUMN, LOCAL, MASS, PLACE
+        from kinegrad.kernels.natural.records import BASIS, ENTITY, FRAME, FRAME_COLUMN, FRAME_DUAL, LOCAL, MASS, PLACE
 
         n, tables = system.n, system.tables
         coordinates, basis = self._coordinates
@@ -149,6 +149,7 @@ class NaturalSet(CoordinateSet):
             "entity": records(ENTITY, self.entities, number),
             "basis": records(BASIS, basis, number),
             "frame": frame,
+            "frame_dual": records(FRAME_DUAL, [{}] * len(frames), number),
             "fcol": records(FRAME_COLUMN, [{"k": k} for k in fcol], number),
             "place": records(PLACE, list(self.places.values()), number),
             "here": records(LOCAL, [{}] * len(every), number),

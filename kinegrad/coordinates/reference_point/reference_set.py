@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class ReferencePointSet(CoordinateSet):
     def options(self) -> dict:
         return {}
 
-    @property
+    @cached_property
     def functions(self) -> tuple:
         from kinegrad.kernels.reference_point.functions import FUNCTIONS
 
@@ -120,7 +121,7 @@ class ReferencePointSet(CoordinateSet):
 
     def arrays(self, system: System, ds: np.ndarray, wanted: np.ndarray, number: str, every_marker: bool) -> dict:
         from kinegrad.kernels.reference_point.functions import PARTS as OF_FUNCTIONS
-        from kinegrad.kernels.reference_point.records import BODY
+        from kinegrad.kernels.reference_point.records import BODY, BODY_DUAL
 
         n, tables = system.n, system.tables
         used = len(tables["markers"])  # the first ones; what no element uses needs no columns
@@ -152,6 +153,7 @@ class ReferencePointSet(CoordinateSet):
         body["want"] = self.touched(system, wanted[None, :])[0]
         return {
             "body": body,
+            "body_dual": records(BODY_DUAL, [{}] * len(self.bodies_), number),
             **made,
             "touch": touch.astype(np.int64),
             "zero": np.zeros(n, number),

@@ -10,7 +10,6 @@ from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.model.model import Model
 from kinegrad.quiet import without_warnings
-from kinegrad.simulate import given_time
 from kinegrad.statics.assembly import assemble
 from kinegrad.statics.equilibrium import equilibrium
 from kinegrad.studies.compare.comparison import PLAIN, Comparison, ComparisonRow
@@ -19,6 +18,7 @@ from kinegrad.studies.compare.quantities import Derivatives, Points
 from kinegrad.studies.compare.reasons import Reasons
 from kinegrad.studies.compare.trials import Runs, Trial
 from kinegrad.studies.compare.ways import Choices, Way
+from kinegrad.times import given_time
 
 QUICK = 250  # steps of a quick comparison
 TRIED = 0.8  # of the work: what is done when all were tried, and reasons are looked for
