@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,7 +143,7 @@ class Job:
 
     def times_that_follow(self) -> dict:
         """Times of the simulation that follow from parameters, by name, with their expressions."""
-        from kinegrad.simulate import times_that_follow
+        from kinegrad.times import times_that_follow
 
         return times_that_follow(
             self.system, **{name: self.arguments[name] for name in ("t_end", "step", "output_step")}
@@ -216,13 +216,17 @@ def prepare(
     return Job(system, arguments, out, plot, html, folder)
 
 
-def check_files(files: dict[str, Path | None], keep: Sequence[Path]) -> None:
-    """Look whether the files to write, by option, have names of their kind, can be written, and are different ones."""
+def check_files(files: dict[str, Path | None], keep: Sequence[Path] | Mapping[Path, str]) -> None:
+    """Look whether the files to write, by option, have names of their kind, can be written, and are different ones.
+
+    `keep` are models, or other files with what they are.
+    """
     from kinegrad.files import check_writable
     from kinegrad.page.html import check_suffix as check_page
     from kinegrad.plots import check_suffix as check_figure
 
-    taken = {path.resolve(): "the model" for path in keep}
+    kept = keep if isinstance(keep, Mapping) else dict.fromkeys(keep, "the model")
+    taken = {path.resolve(): what for path, what in kept.items()}
     for option, path in files.items():
         if path is None:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,12 +36,19 @@ def optimize(
         Path | None, typer.Option("--out", metavar="MODEL.yaml", help="Write the model with the best values.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw value and violation by evaluation.")
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE.png",
+            help="Draw value and violation by evaluation; the designs of a sweep or a front.",
+        ),
     ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
-            "--html", metavar="FILE.html", help="Write a page with the motions of start and optimum, by one clock."
+            "--html",
+            metavar="FILE.html",
+            help="Write a page with the motions of start and optimum, by one clock, and the table.",
         ),
     ] = None,
     check: Annotated[
@@ -64,22 +72,25 @@ def optimize(
     kinegrad optimize study.yaml --out best.yaml
     """
     from kinegrad.cli.job import check_files
+    from kinegrad.optimize.reading import sources
+    from kinegrad.optimize.report import told_of
     from kinegrad.optimize.study import Study
 
     found = Study.from_yaml(study)
-    check_files({"--out": out, "--plot": plot, "--html": html}, [study])
-    single = (
-        found.description.multistart is None and found.description.sweep is None and found.description.front is None
-    )
-    for option, given in (("--html", html is not None), ("--check", check)):
-        if given and not single:
+    check_files({"--out": out, "--plot": plot, "--html": html}, sources(study))
+    many = found.description.sweep is not None or found.description.front is not None
+    for option, given, refused in (
+        ("--html", html is not None, many),
+        ("--check", check, many or found.description.multistart is not None),
+    ):
+        if given and refused:
             raise KinegradError(f"{option} goes with one search, and this study asks for many designs; leave it out.")
     path = log or _log_of(found, study)
     if found.description.multistart is not None or found.description.sweep is not None:
         changed = found.with_solver(type=solver, tolerance=tolerance, max_evaluations=max_evaluations)
-        return _many(
-            changed, {"--out": out, "--plot": plot}, log=path, fresh=fresh, workers=workers, scheduler=scheduler
-        )
+        files = {"--out": out, "--plot": plot, "--html": html}
+        how = {"log": path, "fresh": fresh, "workers": workers, "scheduler": scheduler}
+        return _many(changed, files, study.parent, **how)
     if found.description.front is not None:
         for option, value in (("--workers", workers), ("--scheduler", scheduler), ("--out", out)):
             if value is not None:
@@ -102,28 +113,27 @@ def optimize(
         result.model.to_yaml(out)
     if plot is not None:
         result.plot(plot)
+    found_by_check = result.check() if check else {}
     if html is not None:
-        result.to_html(html, folder=study.parent)
-    checks = _checked(result) if check else {}
+        result.to_html(html, folder=study.parent, check=found_by_check)
+    checks = _checked(found_by_check)
     bent = result.curvature if check else None
     good = result.optimal and not result.defects and all(one["good"] for one in checks.values())
     good = good and (bent is None or bent.verdict != "saddle")
     document = result.to_dict() | ({"check": checks, "curvature": bent.to_dict()} if check else {})
     files = {"model": out, "figure": plot, "page": html}
-    return Report(document, lambda console: _show(console, result, checks, bent, files), good=good)
+    told = told_of(found_by_check)
+    return Report(document, lambda console: _show(console, result, told, bent, files), good=good)
 
 
-def _many(study, files: dict[str, Path | None], **how) -> Report:
+def _many(study, files: dict[str, Path | None], folder: Path, **how) -> Report:
     """Many searches, or many designs."""
     from kinegrad.cli.progress import Progress
 
     sweep = study.description.sweep is not None
-    for option, path in files.items():
-        if path is not None and (sweep or option == "--plot"):
-            what = "a sweep" if sweep else "many searches"
-            raise KinegradError(
-                f"{option} does not go with {what}; leave it out (--json and the log have all numbers)."
-            )
+    refused, what = ("--out", "a sweep") if sweep else ("--plot", "many searches")
+    if files[refused] is not None:
+        raise KinegradError(f"{refused} does not go with {what}; leave it out (--json and the log have all numbers).")
     with Progress("Sweep" if sweep else "Searches") as progress:
         try:
             found = (study.sweep if sweep else study.multistart)(progress=progress, **how)
@@ -132,11 +142,19 @@ def _many(study, files: dict[str, Path | None], **how) -> Report:
                 f"stopped. Finished jobs are in {str(how['log'])!r}; the same command goes on from there."
             ) from None
     if sweep:
-        return Report(found.to_dict(), lambda console: _show_sweep(console, found))
+        if files["--plot"] is not None:
+            found.plot(files["--plot"])
+        return Report(found.to_dict(), lambda console: _show_sweep(console, found, files["--plot"]))
+    written = {}
     if files["--out"] is not None and found.best is not None:
         found.best.model.to_yaml(files["--out"])
+        written["model of the best"] = files["--out"]
+    if files["--html"] is not None and found.best is not None:
+        found.best.to_html(files["--html"], folder=folder)
+        written["page of the best"] = files["--html"]
     keep = study.description.multistart.keep
-    return Report(found.to_dict(), lambda console: _show_starts(console, found, keep), good=found.best is not None)
+    shown = partial(_show_starts, found=found, keep=keep, written=written)
+    return Report(found.to_dict(), shown, good=found.best is not None)
 
 
 def _front(study, plot: Path | None, **how) -> Report:
@@ -184,7 +202,7 @@ def _table(head, rows):
     return table
 
 
-def _show_starts(console, found, keep: int) -> None:
+def _show_starts(console, found, keep: int, written: dict[str, Path]) -> None:
     from rich.text import Text
 
     console.print(
@@ -206,10 +224,12 @@ def _show_starts(console, found, keep: int) -> None:
             for one in found.optima[:keep]
         ]
         console.print(_table(("found", "minimise", *shown), rows))
-    console.print(Text(f"The log is in {found.log}."))
+    for what, path in {"log": found.log, **written}.items():
+        if path is not None:
+            console.print(Text(f"The {what} is in {path}."))
 
 
-def _show_sweep(console, found) -> None:
+def _show_sweep(console, found, plot: Path | None) -> None:
     from rich.text import Text
 
     console.print(Text(f"{len(found.values)} designs, {found.failures} of which do not work."))
@@ -219,7 +239,15 @@ def _show_sweep(console, found) -> None:
         head.append("first-order")
         rows = [(*row, f"{found.first_order[row[0]]:.6g}") for row in rows]
     console.print(_table(head, rows))
-    console.print(Text(f"The log is in {found.log}."))
+    for name, shares in (found.shares or {}).items():
+        largest = sorted(shares.items(), key=lambda one: -one[1])[:4]
+        told = ", ".join(f"{label} {100.0 * share:.3g} %" for label, share in largest)
+        console.print(Text(f"The variance of {name} comes from {told}."))
+    for text in found.remarks:
+        console.print(Text(text, style="bold"))
+    for what, path in (("log", found.log), ("figure", plot)):
+        if path is not None:
+            console.print(Text(f"The {what} is in {path}."))
 
 
 def _log_of(study, path: Path) -> Path:
@@ -249,15 +277,15 @@ class Course:
         self.progress.__exit__(*error)
 
 
-def _checked(result: StudyResult) -> dict:
+def _checked(found) -> dict:
     """Whether the gradient at the optimum is that of differences, by case."""
     return {
         name or "all": {"good": one.good, "wrong": [list(pair) for pair in one.wrong], "differences": one.as_dict()}
-        for name, one in result.check().items()
+        for name, one in found.items()
     }
 
 
-def _show(console, result: StudyResult, checks: dict, bent, files: dict[str, Path | None]) -> None:
+def _show(console, result: StudyResult, told: list[str], bent, files: dict[str, Path | None]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -285,13 +313,8 @@ def _show(console, result: StudyResult, checks: dict, bent, files: dict[str, Pat
     console.print(
         Text(f"Gradient left {result.outcome.residual:.1e}, violation {result.outcome.violation:.1e} (scaled).")
     )
-    for name, one in checks.items():
-        said = (
-            "agrees with differences of whole runs"
-            if one["good"]
-            else f"differs from those of differences: {one['wrong']}"
-        )
-        console.print(Text(f"The gradient there {said}{'' if name == 'all' else f' (case {name})'}."))
+    for text in told:
+        console.print(Text(text))
     if bent is not None:
         console.print(Text(str(bent)))
     for what, path in {"log": result.log, **files}.items():

@@ -12,11 +12,14 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.schemes import scheme_for
 from kinegrad.errors import SimulationError
-from kinegrad.kinematics.start import close_position, put_driven, solve_position
+from kinegrad.kinematics.start import close_driven, put_driven, solve_position
 from kinegrad.model.simulation import Simulation
 from kinegrad.sensitivity.gradient import gradient, tight
 from kinegrad.sensitivity.histories import derivatives_at
-from kinegrad.simulate import given_time, simulate
+from kinegrad.sensitivity.repeated import Repeated, repeated
+from kinegrad.signals.histories import histories
+from kinegrad.simulate import simulate
+from kinegrad.times import given_time
 
 DIRECT_UP_TO = 2  # parameters for each objective
 
@@ -56,8 +59,8 @@ class Found(ABC):
         """(k,) times of a run."""
         raise NotImplementedError  # plans refuse residuals of what has no times
 
-    def course(self, signals: list[str]) -> np.ndarray:
-        """(k, signals) values there."""
+    def course(self, signals: list[str], rows: np.ndarray) -> np.ndarray:
+        """(rows, signals) values at some of these times."""
         raise NotImplementedError
 
     def course_slopes(self, labels: tuple[str, ...], rows: np.ndarray) -> tuple[list[str], np.ndarray]:
@@ -109,11 +112,27 @@ class FoundMotion(Found):
     def times(self):
         return self.result.t
 
-    def course(self, signals):
-        return self.result.signals(*signals).values
+    def course(self, signals, rows):
+        return histories(self.result, signals, rows).values
 
     def course_slopes(self, labels, rows):
         return list(self.result.system.objectives), derivatives_at(self.result, labels, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundAgain(FoundMotion):
+    """Of a run that is repeated with other values.
+
+    Attributes
+    ----------
+    runs : Repeated
+    """
+
+    runs: Repeated
+
+    def gradient(self, labels, method):
+        found = self.runs.gradient(self.result, labels, method)
+        return super().gradient(labels, method) if found is None else found
 
 
 class FoundDriven(FoundMotion):
@@ -123,7 +142,8 @@ class FoundDriven(FoundMotion):
         from kinegrad.statics.instants import Instants
 
         system = self.result.system
-        return list(system.objectives), Instants(self.result, system.directions(labels)).along(rows).g
+        with Instants(self.result, system.directions(labels)) as instants:
+            return list(system.objectives), instants.along(rows).g
 
 
 class Dynamics(Analysis):
@@ -136,16 +156,25 @@ class Dynamics(Analysis):
         self._how: tuple | None = None
 
     def how(self, system):
-        """The formulation, converged as far as derivatives need it, and whether steps have the length they need."""
+        """The formulation, converged as far as derivatives need it, whether steps have the length they need, and what runs
+        are repeated with, if they can be."""
         if self._how is None:
-            section = self.simulation
+            section, runs = self.simulation, None
             scheme = scheme_for(system, section.formulation, section.integrator)
-            self._how = tight(section.formulation, scheme), scheme.adaptive
+            formulation = tight(system, section.formulation, section.integrator)
+            if section.start == "assembly" and not scheme.adaptive:
+                times = self.time(system, "t_end"), self.time(system, "step")
+                runs = repeated(system, formulation, section.integrator, *times, section.solver)
+            self._how = formulation, scheme.adaptive, runs
         return self._how
 
     def run(self, system, guess):
         section = self.simulation
-        formulation, adaptive = self.how(system)
+        formulation, adaptive, runs = self.how(system)
+        if runs is not None and guess is not None:
+            found = runs.run(system, guess)
+            if found is not None:
+                return FoundAgain(found, runs)
         step = self.time(system, "step")
         motion = simulate(
             system, formulation, section.integrator, t_end=self.time(system, "t_end"), step=step,
@@ -191,7 +220,7 @@ class Kinematics(Analysis):
 
     def assemble(self, system, work):
         put_driven(system, work)
-        close_position(system, work, "at t = 0 s")
+        close_driven(system, work, "at t = 0 s")
 
 
 ANALYSES: dict[str, type[Analysis]] = {kind.name: kind for kind in (Dynamics, Kinematics, Rest)}

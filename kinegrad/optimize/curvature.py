@@ -14,6 +14,7 @@ from kinegrad.optimize.solvers.base import split
 
 MOST = 40  # directions that are all looked along; of more, the most and least curved are found by Lanczos' method
 FLAT = 1e-6  # of the largest curvature
+ROUNDING = 1e-11  # in scaled units: what differences of gradients of size 1 may be off by
 RANK = 1e-10
 
 
@@ -48,7 +49,7 @@ class Curvature:
 
     @property
     def _doubt(self) -> float:
-        return max(self.error, FLAT * max(abs(self.least), abs(self.largest)))
+        return max(self.error, FLAT * max(abs(self.least), abs(self.largest)), ROUNDING)
 
     def __str__(self) -> str:
         if self.free == 0:

@@ -332,13 +332,21 @@ class Residual(Element):
     sigma: Annotated[Any, PlainValidator(_sigma)] = Field(
         None, description="their standard deviation: one number, one for each, or with data the name of a column"
     )
+    missing: Literal["refuse", "skip"] = Field(
+        "refuse",
+        description="with data, lines without a number in one of these columns: refuse them, or leave them out",
+    )
     case: str | None = Field(None, description="the case in which it was measured")
 
     @model_validator(mode="before")
     @classmethod
     def _read(cls, data: Any) -> Any:
         """The columns of the file in the place of their names: the study then holds all numbers itself."""
-        if not isinstance(data, dict) or data.get("data") is None:
+        if not isinstance(data, dict):
+            return data
+        if data.get("data") is None:
+            if data.get("missing") == "skip":
+                raise ValueError("has missing: skip and no data; it is for files, leave it out.")
             return data
         if not isinstance(data["data"], str):
             raise ValueError(f"has data: {show(data['data'])}; name a CSV file, or give lists t and values instead.")
@@ -348,8 +356,14 @@ class Residual(Element):
         for key, column in columns.items():
             if not isinstance(column, str):
                 raise ValueError(f"has data and {key}: {show(column)}; name the column there, or leave data out.")
-        found = read_columns(data["data"], list(columns.values()), "study")
-        return {key: value for key, value in data.items() if key != "data"} | dict(zip(columns, found, strict=True))
+        missing = data.get("missing", "refuse")
+        if missing not in ("refuse", "skip"):
+            raise ValueError(f"has missing: {show(missing)}; choose refuse or skip.")
+        skip = missing == "skip"
+        remedy = "fill it, remove the line, or add missing: skip"
+        found = read_columns(data["data"], list(columns.values()), "study", skip=skip, remedy=remedy)
+        read = ("data", "missing") if skip else ("data",)
+        return {key: value for key, value in data.items() if key not in read} | dict(zip(columns, found, strict=True))
 
     @model_validator(mode="after")
     def _points(self):
@@ -368,7 +382,9 @@ class Residual(Element):
             raise ValueError(f"has {count} times and {len(self.sigma)} entries of sigma; give as many, or one for all.")
         for k in range(1, count):
             if not self.t[k] > self.t[k - 1]:
-                raise ValueError(f"has the time {self.t[k]:g} after {self.t[k - 1]:g}; times have to increase.")
+                raise ValueError(
+                    f"has the time {self.t[k]:g} after {self.t[k - 1]:g}; times have to increase, sort them."
+                )
         return self
 
 

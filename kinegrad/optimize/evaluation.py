@@ -90,4 +90,4 @@ class Memory:
 
     def good(self) -> list[Evaluation]:
         """The remembered ones that worked, oldest first."""
-        return [found for found in self._known.values() if found.ok]
+        return [found for found in self._known.values() if found.status == "ok"]

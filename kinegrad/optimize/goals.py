@@ -126,6 +126,5 @@ class GoalMap:
         """(g, o) and (g, r) the derivatives by objectives and by parameters."""
         out = np.zeros(self._shape)
         with np.errstate(all="ignore"):
-            np.add.at(out, (self._partials.rows, self._partials.columns),
-                      self._partials.values(np.concatenate([objectives, rho])))  # fmt: skip
+            out[self._partials.rows, self._partials.columns] = self._partials.values(np.concatenate([objectives, rho]))
         return out[:, : len(objectives)], out[:, len(objectives) :]

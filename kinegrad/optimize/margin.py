@@ -11,6 +11,7 @@ from kinegrad.kinematics.start import row_sizes, usual_moves
 from kinegrad.sensitivity.sweeps import at_start
 
 STEP = 1e-6  # of scaled variables: central differences of singular values along exact derivatives of positions
+BLOCK = 1000  # positions whose rows are in memory at once
 RANK = 1e-9  # of the largest singular value: those below belong to redundant rows
 
 
@@ -39,36 +40,48 @@ class Margin:
             moved = Instants(motion, ds).along([self.row]).q[0]
         else:
             moved = at_start(motion, system.workspace(ds=ds, s=motion.s)).direct()[0]
-        q, t, rank, found = motion.q[self.row], float(motion.t[self.row]), _rank(motion), np.zeros(len(labels))
-        for k in range(len(labels)):
-            h = STEP * scale[k]
-            ends = [_values(system, q + e * moved[:, k], motion.s + e * ds[k], t, motion.is_driven) for e in (h, -h)]
-            found[k] = (ends[0][rank - 1] - ends[1][rank - 1]) / (2.0 * h)
-        return found
+        h = STEP * np.asarray(scale, float)
+        ways = np.concatenate([h[:, None], -h[:, None]]) * np.tile(np.eye(len(labels)), (2, 1))
+        q, s = motion.q[self.row] + ways @ moved.T, motion.s + ways @ ds
+        t = np.full(len(ways), motion.t[self.row])
+        more, less = np.split(_values(motion, q, s, t)[:, _rank(motion) - 1], 2)
+        return (more - less) / (2.0 * h)
 
 
 def margin(motion) -> Margin:
     """The margin of a motion: at its start, or where it is least when drivers prescribe it."""
-    rank = _rank(motion)
-    rows = range(len(motion.t)) if motion.is_driven else (0,)
-    least = [
-        _values(motion.system, motion.q[i], motion.s, float(motion.t[i]), motion.is_driven)[rank - 1] for i in rows
-    ]
-    return Margin(motion, float(min(least)), int(np.argmin(least)))
+    rows = slice(None) if motion.is_driven else slice(0, 1)
+    q, t = motion.q[rows], motion.t[rows]
+    least = _values(motion, q, np.broadcast_to(motion.s, (len(t), len(motion.s))), t)[:, _rank(motion) - 1]
+    return Margin(motion, float(least.min()), int(least.argmin()))
 
 
 def _rank(motion) -> int:
     """Independent rows at the start."""
-    values = _values(motion.system, motion.q[0], motion.s, float(motion.t[0]), motion.is_driven)
+    (values,) = _values(motion, motion.q[:1], motion.s[None], motion.t[:1])
     return int((values > RANK * values[0]).sum())
 
 
-def _values(system, q, s, t: float, driven: bool) -> np.ndarray:
-    """Singular values of the rows, each divided by what usual moves change it by."""
-    work = system.workspace(s=s)
-    work["q"][:], work["par"][TIME] = q, t
+def _values(motion, q: np.ndarray, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """(k, rows) singular values of the rows, divided by what usual moves change them by, at k positions with as many slots."""
+    system, driven = motion.system, motion.is_driven
+    work = system.workspace(s=motion.s)
+    rows = system.m + (0 if driven else len(system.freedoms))
+    found = np.zeros((len(q), min(rows, system.n)))
+    for first in range(0, len(q), BLOCK):
+        part = slice(first, first + BLOCK)
+        scaled = np.array(
+            [_scaled(system, work, rows, *at, driven) for at in zip(q[part], s[part], t[part], strict=True)]
+        )
+        found[part] = np.linalg.svd(scaled, compute_uv=False)
+    work.give_back()
+    return found
+
+
+def _scaled(system, work, rows: int, q, s, t: float, driven: bool) -> np.ndarray:
+    """The rows in their scales, at one position."""
+    work["q"][:], work["s"][:], work["par"][TIME] = q, s, t
     work["flag"][FREEDOMS] = not driven
     work.call(POSITION)
-    rows = system.m + (0 if driven else len(system.freedoms))
-    J = work["J"][:rows].real * usual_moves(system, work)
-    return np.linalg.svd(J / row_sizes(system, work, rows)[:, None], compute_uv=False)
+    moves = usual_moves(system, work)
+    return work["J"][:rows].real * moves / row_sizes(system, work, rows, moves)[:, None]

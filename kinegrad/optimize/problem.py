@@ -10,8 +10,7 @@ import numpy as np
 from kinegrad.coordinates.sets import lower
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kinematics.start import place, usual_moves
-from kinegrad.model.check_values import find_in_bodies
-from kinegrad.model.evaluation import Evaluation as Numbers
+from kinegrad.model.varying_bodies import VaryingBodies
 from kinegrad.optimize.analyses import ANALYSES, cheaper
 from kinegrad.optimize.branch import JUMP, STEP, distance, follow
 from kinegrad.optimize.continuation import Substitute, continued
@@ -112,8 +111,7 @@ class StudyProblem:
         self.map = GoalMap([*plan.goals, *(c.value for c in plan.constraints.values())], plan.names)
         self.n_goals = plan.n_goals
         self._cases = self._cases_of(plan)
-        self._bodies, self._masses = _bodies_that_vary(plan)
-        self._numbers = Numbers(plan.model) if self._bodies else None
+        self._bodies = VaryingBodies(plan.model, plan.parameters, plan.variables.labels)
         self.memory = Memory()
         self.evaluations = self.failures = self.gradients = self.beside = 0
         self.limit, self.observe = limit, observe
@@ -225,9 +223,11 @@ class StudyProblem:
         if self.plan.margin is not None:
             found.margin = min((margin(one.result) for one in found.found.values()), key=lambda one: one.value)
             found.goals[self.plan.margin] = found.margin.value
-        wrong = np.flatnonzero(~np.isfinite(found.goals))
-        if len(wrong):
-            self._fail(found, f"{self.goal_names[wrong[0]]} is infinite or not a number with {found.parameters}.")
+        finite = np.isfinite(found.goals)
+        if not finite.all():
+            self._fail(
+                found, f"{self.goal_names[finite.argmin()]} is infinite or not a number with {found.parameters}."
+            )
 
     @property
     def goal_names(self) -> list[str]:
@@ -242,13 +242,10 @@ class StudyProblem:
 
     def _refuse_bodies(self, values: np.ndarray) -> None:
         """Raises where a body would have a mass or an inertia that no body has."""
-        for case in self.plan.cases if self._bodies else ():
+        for case in self.plan.cases if self._bodies.names else ():
             rho = case.rho.copy()
             rho[self.variables.positions] = values
-            known = dict(zip(self.plan.parameters.independent, rho.tolist(), strict=True))
-            self._numbers.use({label: known[label] for label in self._masses})
-            for _, sentence in find_in_bodies(self.plan.model, self._numbers, self._bodies):
-                raise KinegradError(sentence)
+            self._bodies.refuse(rho)
 
     def _differentiate(self, found: Evaluation) -> None:
         """Adds the derivatives to an evaluation that worked; where there are none, it failed."""
@@ -295,7 +292,7 @@ class StudyProblem:
         if len(good) < 2:
             return good[0] if good else None
         away = np.array([one.x for one in good]) - x
-        return good[int(np.einsum("ij,ij->i", away, away).argmin())]
+        return good[int((away * away).sum(axis=1).argmin())]
 
     # --- what solvers ask ---
 
@@ -410,25 +407,6 @@ class StudyProblem:
     def physical(self, x: np.ndarray) -> dict:
         """The parameters that x stands for, by name."""
         return self.variables.named(self.variables.values(x))
-
-
-def _bodies_that_vary(plan: Plan) -> tuple[list[str], list[str]]:
-    """Bodies with a mass or an inertia that depends on variables, and labels of all parameters behind these."""
-    labels, found, behind = set(plan.variables.labels), [], set()
-    for name, body in plan.model.bodies.items():
-        own = set().union(*(plan.parameters.behind(number) for number in _masses(body)))
-        if own & labels:
-            found.append(name)
-            behind |= own
-    return found, sorted(behind)
-
-
-def _masses(body):
-    """Numbers of the masses and inertias of a body."""
-    inertia = body.inertia
-    yield body.mass
-    yield from inertia if isinstance(inertia, tuple) else (inertia.along, inertia.across)
-    yield from (point.mass for point in body.point_masses.values())
 
 
 def _listed(parameters: dict) -> str:

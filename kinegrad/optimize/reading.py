@@ -25,6 +25,7 @@ KEYS = ("kinegrad_study", "model", *Description.model_fields)
 NAMED = ("variables", "cases")  # sections whose names others use
 TABLES = ("constraints", "residuals", "tolerances")
 AIMS = ("minimise", "residuals", "front")
+MAXIMISE = ("maximise", "maximize")
 ROUNDS = 3  # some problems show when others are out of the way
 
 Read = tuple[Model, Description, list[Plan]]
@@ -42,6 +43,19 @@ def read_study(path: str | Path) -> Read:
     except ValueError as error:  # a path with a null character
         raise ModelError(f"{show(str(path))} is no path of a file: {error}.") from None
     return read_text(text, path.parent)
+
+
+def sources(path: str | Path) -> dict[Path, str]:
+    """Files that a study file, which can be read, is made of, and what they are."""
+    path = Path(path)
+    document = load(read_bytes(path, MOST_BYTES).decode("utf-8-sig"))[0]
+    found = {path: "the study"}
+    if isinstance(document["model"], str):
+        found[path.parent / document["model"]] = "the model"
+    for residual in (document.get("residuals") or {}).values():
+        if residual.get("data") is not None:
+            found[path.parent / residual["data"]] = "the data of the study"
+    return found
 
 
 def read_text(text: str, folder: Path = Path()) -> Read:
@@ -72,6 +86,9 @@ def read_document(document: Any, folder: Path) -> tuple[Model | None, Descriptio
         findings.append((("kinegrad_study",), f"kinegrad_study is {show(version)}; write {BEGIN}."))
     for key in document:
         if key not in KEYS:
+            if key in MAXIMISE:
+                findings.append(((key,), f"{key!r} is an unknown key; to make G large, write minimise: -(G)."))
+                continue
             findings.append(((key,), f"{show(key)} is an unknown key{closest(key, KEYS)}. Keys: {', '.join(KEYS)}."))
     model = _model(document, folder, findings)
     known = {key: value for key, value in document.items() if key in Description.model_fields}

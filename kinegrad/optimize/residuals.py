@@ -65,6 +65,32 @@ def stencil(ts: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows, weights
 
 
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the residuals of a case are found in runs with the same instants `ts`.
+
+    Attributes
+    ----------
+    rows : (m,) array
+        Instants that are needed, increasing.
+    stencils : list of two (k, 4) arrays
+        For each residual: numbers among `rows`, and weights.
+    """
+
+    ts: np.ndarray
+    rows: np.ndarray
+    stencils: list[tuple[np.ndarray, np.ndarray]]
+
+    @classmethod
+    def of(cls, ts: np.ndarray, residuals: list[ResidualPlan]) -> Places:
+        """Those of these residuals."""
+        found = [stencil(ts, one.t) for one in residuals]
+        needed = np.unique(np.concatenate([rows[weights != 0.0] for rows, weights in found]))
+        place = np.zeros(len(ts), int)
+        place[needed] = np.arange(len(needed))
+        return cls(np.array(ts), needed, [(place[rows], weights) for rows, weights in found])
+
+
 class Fits:
     """Residuals of one case: which instants of a run they need, and what these give."""
 
@@ -73,33 +99,30 @@ class Fits:
         self.signals = list(dict.fromkeys(one.signal for one in residuals))
         self.objectives = list(dict.fromkeys(one.objective for one in residuals))
         self.size = sum(map(len, residuals))
-        self._at: tuple[np.ndarray, list] = (np.zeros(0), [])
+        self._places: Places | None = None
 
-    def stencils(self, ts: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    def places(self, ts: np.ndarray) -> Places:
         """Those of all residuals; found once for runs with the same instants."""
-        if not np.array_equal(ts, self._at[0]):
-            self._at = np.array(ts), [stencil(ts, one.t) for one in self.residuals]
-        return self._at[1]
+        if self._places is None or not np.array_equal(ts, self._places.ts):
+            self._places = Places.of(ts, self.residuals)
+        return self._places
 
     def values(self, found) -> np.ndarray:
         """(r,) residuals of what an analysis found: (signal − data)/sigma."""
-        course = found.course(self.signals)
+        places = self.places(found.times)
+        course = found.course(self.signals, places.rows)
         parts = []
-        for one, (rows, weights) in zip(self.residuals, self.stencils(found.times), strict=True):
+        for one, (rows, weights) in zip(self.residuals, places.stencils, strict=True):
             y = course[:, self.signals.index(one.signal)]
             parts.append(((weights * y[rows]).sum(axis=1) - one.values) / one.divisor)
         return np.concatenate(parts)
 
     def slopes(self, found, labels: tuple[str, ...]) -> np.ndarray:
         """(r, p) their derivatives."""
-        ts = found.times
-        stencils = self.stencils(ts)
-        needed = np.unique(np.concatenate([rows[weights != 0.0] for rows, weights in stencils]))
-        place = np.zeros(len(ts), int)
-        place[needed] = np.arange(len(needed))
-        names, course = found.course_slopes(labels, needed)
+        places = self.places(found.times)
+        names, course = found.course_slopes(labels, places.rows)
         parts = []
-        for one, (rows, weights) in zip(self.residuals, stencils, strict=True):
-            by_row = course[:, names.index(one.objective)][place[rows]]
+        for one, (rows, weights) in zip(self.residuals, places.stencils, strict=True):
+            by_row = course[:, names.index(one.objective)][rows]
             parts.append(np.einsum("kj,kjp->kp", weights, by_row) / one.divisor[:, None])
         return np.concatenate(parts)

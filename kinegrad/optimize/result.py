@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -145,24 +145,39 @@ class StudyResult:
         return curvature(self.plan, np.array(self.outcome.values))
 
     def motions(self, case: str | None = None) -> tuple[Motion, Motion]:
-        """The motions with the start of the study and with its optimum, of a case (the first by default)."""
-        if self.plan.analysis == "equilibrium":
-            raise KinegradError("An equilibrium has no motion; a page needs a study of dynamics or kinematics.")
+        """The motions with the start of the study and with its optimum, of a case (the first by default).
+
+        Those of an equilibrium have one state.
+        """
         names = [one.name for one in self.plan.cases]
         case = names[0] if case is None else case
         if case not in names:
             raise KinegradError(f"There is no case {case!r}; cases: {', '.join(names)}.")
         problem = StudyProblem(self.plan)
         designs = (self.begun, np.array(self.outcome.values))
-        return tuple(problem.motion(values, case) for values in designs)
+        found = [problem.motion(values, case) for values in designs]
+        return tuple(one.motion for one in found) if self.plan.analysis == "equilibrium" else tuple(found)
 
-    def to_html(self, path: str | Path, *, case: str | None = None, **options) -> Path:
-        """Where a page was written with the motion of the optimum and, paler, that of the start, by one clock.
+    def to_html(self, path: str | Path, *, case: str | None = None, check: bool | Mapping = False, **options) -> Path:
+        """Where a page was written with the motion of the optimum and, paler, that of the start, by one clock, and its table.
 
-        Options are those of `Motion.to_html`.
+        Parameters
+        ----------
+        check : bool or mapping
+            Whether the table tells what `check()` and `curvature` find; or what `check()` gave.
+        options
+            Those of `Motion.to_html`.
         """
+        from kinegrad.optimize.report import report
+        from kinegrad.page.html import check_suffix, to_html
+
+        path = check_suffix(path)
         before, after = self.motions(case)
-        return after.to_html(path, beside={"start": before}, **options)
+        checks = check if isinstance(check, Mapping) else self.check() if check else {}
+        tables = report(self, checks, self.curvature if check else None)
+        shown = case or self.plan.cases[0].name
+        label = f"start, case {shown}" if shown else "start"
+        return to_html(after, path, beside={label: before}, report=tables, **options)
 
     def to_dict(self) -> dict:
         """What `kinegrad optimize --json` prints."""

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from kinegrad.optimize import infeasible
 from kinegrad.optimize.estimates import estimates
 from kinegrad.optimize.evaluation import Evaluation
 from kinegrad.optimize.minimax import SHARPNESS, Epigraph, SmoothLargest
@@ -160,7 +161,7 @@ def search(
     limited, ended, message = False, problem.start, ""
     interrupted = False
     try:
-        for task in _tasks(problem, solver.constrained, lambda: ended):  # noqa: B023
+        for task in _tasks(problem, solver.takes_epigraph(), lambda: ended):  # noqa: B023
             done = solver.solve(task, choice.tolerance, choice.max_evaluations)
             ended, limited, message = np.asarray(done.x, float)[: problem.n], done.limited, done.message
     except Limit:
@@ -183,11 +184,11 @@ def _fit(plan: Plan, found: Evaluation, held) -> dict | None:
     return made.plain()
 
 
-def _tasks(problem: StudyProblem, constrained: bool, ended: Callable):
+def _tasks(problem: StudyProblem, epigraph: bool, ended: Callable):
     """What a solver is given, one after the other."""
     if problem.n_goals == 1:
         yield problem
-    elif constrained:
+    elif epigraph:
         yield Epigraph(problem, problem.start)
     else:
         for sharpness in SHARPNESS:
@@ -209,36 +210,18 @@ def _result(problem: StudyProblem, watch: Watch, ended: np.ndarray | None, toler
     return problem.recall(watch.smooth[1])
 
 
-def _violated(problem: StudyProblem, found: Evaluation) -> str:
-    """The constraint that is violated most, scaled, in its own units."""
-    low, high = problem.constraint_limits
-    values = found.goals[problem.n_goals :]
-    scaled = values / problem.scales[problem.n_goals :]
-    k = int(np.maximum(low - scaled, scaled - high).argmax())
-    name, constraint = list(problem.plan.constraints.items())[k]
-    least, most = constraint.limits
-    limit = (
-        f"equal {least:g}"
-        if least == most
-        else f"be at least {least:g}"
-        if scaled[k] < low[k]
-        else f"be at most {most:g}"
-    )
-    return f"constraint {name!r} is {values[k]:.6g} and should {limit}"
-
-
 def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outcome:
     """The outcome, with a verdict by the first-order conditions."""
     smooth = problem.n_goals == 1
-    unconstrained = not SOLVERS[plan.solver.type].constrained
+    exact = smooth or SOLVERS[plan.solver.type].takes_epigraph()
     task, x = problem, found.x
     if not smooth:
         task = Epigraph(problem, found.x)
         x = task.start
     allowed = max(np.sqrt(plan.solver.tolerance), ACTIVE)
-    near = allowed if smooth or not unconstrained else SMOOTHED
+    near = allowed if exact else SMOOTHED
     held = optimality(task, x, near)
-    violated = _violated(problem, found) if held.violation > 10.0 * watch.tolerance else ""
+    violated = infeasible.violated(problem, found) if held.violation > 10.0 * watch.tolerance else ""
     if held.residual <= allowed and not violated:
         status, message = OPTIMUM, f"the first-order conditions hold ({message})"
     else:

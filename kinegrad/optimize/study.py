@@ -117,7 +117,12 @@ class Study:
         if not changes:
             return self
         keys = {name: getattr(self.description, name) for name in self.description.model_fields_set}
-        return Study(self.model, **keys | {"solver": self.description.solver.with_(**changes)})
+        try:
+            solver = self.description.solver.with_(**changes)
+        except ModelError as error:
+            said = [one.sentence.removeprefix("SolverChoice").lstrip(".") for one in error.problems]
+            raise ModelError(*(Problem(f"solver.{text}", "solver") for text in said)) from None
+        return Study(self.model, **keys | {"solver": solver})
 
     def optimize(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from kinegrad.optimize.problem import StudyProblem
 
 CHUNK = 16  # designs in a job
 MOST = 10**6
+ENOUGH = 30  # samples that tell a deviation
+ALIKE = 2.0  # deviations within this factor say the same
+LONG = 40  # characters of an expression that label an axis
 
 
 def grid(plan: Plan, points: int) -> np.ndarray:
@@ -90,8 +94,14 @@ class SweepResult:
         What is minimised, then constraints; nan where a design does not work.
     problems : list of str
         Why a design does not work; empty for the others.
+    kind : str
+        "grid", "sobol" or "monte-carlo".
+    nominal : dict goal -> value or None
+        With tolerances: at the start.
     first_order : dict goal -> standard deviation or None
         With tolerances: from the gradient at the start.
+    shares : dict goal -> dict variable -> part or None
+        With tolerances: what parts of the squares of these come from which variable.
     """
 
     plan: Plan
@@ -99,7 +109,10 @@ class SweepResult:
     goals: np.ndarray
     names: tuple[str, ...]
     problems: list[str]
+    kind: str
+    nominal: dict[str, float] | None = None
     first_order: dict[str, float] | None = None
+    shares: dict[str, dict[str, float]] | None = None
     log: object = None
 
     @property
@@ -121,6 +134,22 @@ class SweepResult:
         }  # fmt: skip
         return {name: {key: float(x[k]) for key, x in columns.items()} for k, name in enumerate(self.names)}
 
+    @property
+    def remarks(self) -> list[str]:
+        """With tolerances: sentences on goals whose samples spread otherwise than first order says."""
+        if self.first_order is None or len(self.values) - self.failures < ENOUGH:
+            return []
+        told = []
+        for name, row in self.statistics.items():
+            first, found = self.first_order[name], row["deviation"]
+            if max(first, found) > ALIKE * min(first, found):
+                told.append(
+                    f"First order does not describe {name}: its samples deviate by {found:.3g}, and first order says "
+                    f"{first:.3g}. It is curved there, as at an optimum, where gradients vanish; go by the samples, not by "
+                    "shares."
+                )
+        return told
+
     def __repr__(self) -> str:
         return f"<SweepResult of {len(self.values)} designs, {self.failures} of which do not work>"
 
@@ -133,12 +162,34 @@ class SweepResult:
         table["problem"] = self.problems
         return table
 
+    def plot(self, path: str | Path | None = None):
+        """A matplotlib figure; also written to `path` when one is given.
+
+        With tolerances: histograms of the goals beside their normal distributions of first order, and what these come from.
+        Else goals over one variable; as a map over two, contours of a grid; over each variable where there are more.
+        """
+        from kinegrad.plots.sweep import Designs, plot_sweep, plot_tolerances
+
+        variables, count = self.plan.variables, self.plan.n_goals
+        limits = [(-np.inf, np.inf)] * count + [one.limits for one in self.plan.constraints.values()]
+        side = round(len(self.values) ** (1.0 / len(variables))) if self.kind == "grid" else 0
+        aim = str(self.plan.goals[0]) if count == 1 and self.plan.goals else "squared residuals"
+        names = (aim if len(aim) <= LONG else f"{aim[:LONG]} ...", *self.names[1:]) if count == 1 else self.names
+        drawn = Designs(variables.labels, self.values, names, self.goals, np.array(limits), count, variables.log, side)
+        title = f"{self.plan.title or 'Study'}: {len(self.values)} designs"
+        if self.first_order is None:
+            return plot_sweep(title, drawn, path)
+        by_goal = (list(one.values()) for one in (self.nominal, self.first_order, self.shares))
+        return plot_tolerances(title, drawn, *by_goal, path)
+
     def to_dict(self) -> dict:
         """What the command line prints."""
         rows = [[None if np.isnan(x) else x for x in row] for row in self.goals.tolist()]
         return {
             "status": "swept", "points": len(self.values), "failures": self.failures, "statistics": self.statistics,
-            "first_order": self.first_order, "variables": list(self.plan.variables.labels),
+            "nominal": self.nominal, "first_order": self.first_order, "shares": self.shares,
+            "remarks": self.remarks,
+            "variables": list(self.plan.variables.labels),
             "values": self.values.tolist(), "goals": {name: [row[k] for row in rows] for k, name in enumerate(self.names)},
             "log": None if self.log is None else str(self.log),
         }  # fmt: skip
@@ -168,14 +219,23 @@ def sweep(study, backend: Backend, log, progress: Callable[[float], None] | None
     goals = ["minimise"] if plan.n_goals == 1 else [goal.text for goal in plan.goals]
     names = (*goals, *plan.constraints)
     goals = np.array([[np.nan] * len(names) if one is None else one for one, _, _ in points])
-    first = _first_order(plan, names, deviations(plan, tolerances)) if tolerances else None
-    return SweepResult(plan, values, goals, names, [problem for _, _, problem in points], first, log.path)
+    more = _first_order(plan, names, deviations(plan, tolerances)) if tolerances else {}
+    problems = [problem for _, _, problem in points]
+    return SweepResult(plan, values, goals, names, problems, what.type, log=log.path, **more)
 
 
-def _first_order(plan: Plan, names, sigma: np.ndarray) -> dict[str, float]:
-    """Standard deviations of goals with independent parameters, by the gradient at the start (OPT-10)."""
+def _first_order(plan: Plan, names, sigma: np.ndarray) -> dict[str, dict]:
+    """Goals at the start, their deviations with independent parameters, by the gradient, and shares of these (OPT-10)."""
     problem = StudyProblem(unbounded(plan))
     found = problem.evaluate(problem.start, gradient=True)
     if not found.ok:
         raise KinegradError(f"The start of the study does not work: {found.problem}")
-    return dict(zip(names, np.linalg.norm(found.jacobian * sigma, axis=1).tolist(), strict=True))
+    parts = found.jacobian * sigma
+    sizes = np.linalg.norm(parts, axis=1)
+    shares = (parts / np.where(sizes > 0.0, sizes, 1.0)[:, None]) ** 2
+    varied = [(k, label) for k, label in enumerate(plan.variables.labels) if sigma[k] > 0.0]
+    return {
+        "nominal": dict(zip(names, found.goals.tolist(), strict=True)),
+        "first_order": dict(zip(names, sizes.tolist(), strict=True)),
+        "shares": {name: {label: float(shares[g, k]) for k, label in varied} for g, name in enumerate(names)},
+    }

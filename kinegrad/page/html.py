@@ -34,6 +34,7 @@ SCRIPTS = (
         "picker.js",
         "panels.js",
         "gradient.js",
+        "report.js",
         "controls.js",
     ),
     *("menu.js", "pick.js", "topology.js", "notices.js", "live.js", "main.js"),

@@ -42,6 +42,7 @@ def scene(
     folder: str | Path | None = None,
     signals: str | Sequence[str] = (),
     beside=(),
+    report: dict | None = None,
 ) -> dict:
     """The document of a page, ready for JSON.
 
@@ -57,11 +58,13 @@ def scene(
         Signals that the panels show, and with "all" every signal is in the page; by default what elements do.
     beside : Motion, sequence of them, or mapping of labels to them
         Motions that are drawn paler at the same times, and in the same panels.
+    report : dict, optional
+        Tables and sentences that stand above the panels, as `kinegrad.optimize.report` gives them.
     """
     if isinstance(most, bool) or not isinstance(most, int) or most < 2:
         raise KinegradError(f"frames is {most!r}; a page needs a whole number of them, at least 2.")
     rows = chosen_rows(motion.t, most)
-    document = _Scene(motion, rows, Path(folder or "."), signals).document(gradient)
+    document = _Scene(motion, rows, Path(folder or "."), signals).document(gradient) | {"report": report}
     others = labelled(beside)
     if others:
         options = {"most": most, "folder": folder}

@@ -27,15 +27,15 @@ def check_suffix(path: str | Path) -> Path:
     return path
 
 
-def draw(title: str, panels: Sequence[Panel], path: str | Path | None = None, columns: int | None = None):
-    """A matplotlib figure with these panels, also written to `path` when one is given."""
+def draw(title: str, panels: Sequence[Panel], path: str | Path | None = None, columns: int | None = None, size=PANEL):
+    """A matplotlib figure with these panels of a size in inches, also written to `path` when one is given."""
     if path is not None:
         path = check_suffix(path)
     from matplotlib.figure import Figure
 
     columns = columns or (1 if len(panels) == 1 else 2)
     rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+    figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
     for k, panel in enumerate(panels, 1):
         panel(figure, (rows, columns, k))
     figure.suptitle(title, parse_math=False)

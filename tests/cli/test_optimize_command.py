@@ -45,6 +45,28 @@ def test_bad_input(slide, command):
     assert not slide.with_suffix(".jsonl").exists()
 
 
+def test_what_a_study_is_made_of_is_not_overwritten(slide, command):
+    """Neither the study, nor its model, nor its data."""
+    for name, what in (("study.yaml", "the study"), ("model.yaml", "the model"), ("data.csv", "the data of the study")):
+        if name == "data.csv":
+            (slide.parent / name).write_text("t,x\n0.5,0.4\n")
+            text = slide.read_text()
+            text = text[: text.index("minimise:")] + "residuals: {x: {signal: mass.O.x, data: data.csv, values: x}}\n"
+            slide.write_text(text)
+        before = (slide.parent / name).read_text()
+        code, _, err = command("optimize", slide, "--out", slide.parent / name)
+        assert code == 2 and f"would overwrite {what}; name another file" in " ".join(err.split())
+        assert (slide.parent / name).read_text() == before
+
+
+def test_words_for_what_goes_wrong(slide, command):
+    code, _, err = command("optimize", slide, "--tolerance", "-1")
+    assert code == 2 and err.startswith("solver.tolerance is -1")
+    slide.write_text(slide.read_text().replace("minimise: effort", "maximise: effort"))
+    code, _, err = command("optimize", slide)
+    assert code == 2 and "to make G large, write minimise: -(G)" in " ".join(err.split())
+
+
 def test_ctrl_c(slide, command, monkeypatch):
     from kinegrad.cli import optimize
 
@@ -70,6 +92,10 @@ def test_many(slide, command, report):
     assert found["variables"]["u[0]"] == pytest.approx(0.0, abs=1e-6)
     code, out, _ = command("optimize", slide)
     assert code == 0 and "3 starts: 1 optima" in out and "3 times" in out
+    best, page = slide.parent / "best.yaml", slide.parent / "best.html"
+    code, out, _ = command("optimize", slide, "--out", best, "--html", page)
+    assert code == 0 and best.exists() and '"report"' in page.read_text()
+    assert "The model of the best is in" in out and "The page of the best is in" in out
     code, _, err = command("optimize", slide, "--plot", slide.parent / "x.png")
     assert code == 2 and "--plot does not go with many searches" in err
     slide.write_text(text + 'sweep: {type: monte-carlo, points: 20}\ntolerances: {"u[0]": {sigma: 0.1}}\n')

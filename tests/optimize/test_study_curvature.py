@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
+from kinegrad.optimize.curvature import Curvature
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PUSHED = """
@@ -51,6 +52,14 @@ def test_verdicts(goal, verdict):
     assert found.status == "optimum" and found.curvature.verdict == verdict and found.curvature.free == 2
     if verdict == "saddle":
         assert found.curvature.direction == pytest.approx({"F": 0.0, "G": 1.0}) and found.curvature.least < 0.0
+
+
+def test_rounding_is_no_saddle():
+    """What is minimised does not change: curvatures are rounding, whichever sign they have."""
+    found = study("1 + (sin(F)**2 + cos(F)**2)*(cos(G)**2 + sin(G)**2)", {"F": {"start": 0.7}, "G": {"start": 0.3}})
+    assert found.optimize("trust-ncg").curvature.verdict == "flat"
+    assert Curvature(2, -3e-16, 2e-16, 0.0, {"F": 1.0}).verdict == "flat"
+    assert Curvature(2, -1e-9, 2e-9, 0.0, {"F": 1.0}).verdict == "saddle"
 
 
 def test_limits_hold_directions():

@@ -26,7 +26,7 @@ def test_a_finished_study_is_read(study, tmp_path, monkeypatch):
     kinds = [record["kind"] for record in records(path)]
     assert kinds[0] == "study" and kinds[-1] == "result" and kinds.count("evaluation") == first.evaluations
     assert sum("jacobian" in record for record in records(path)) == first.gradients
-    monkeypatch.setattr(analyses, "simulate", None)  # nothing is simulated again
+    monkeypatch.setattr(analyses.Dynamics, "run", None)  # nothing is simulated again
     again = study.optimize(log=path)
     assert again.to_dict() == first.to_dict()
 

@@ -44,8 +44,8 @@ def test_methods_agree(study, method):
 
 def test_a_design_is_simulated_once(study, monkeypatch):
     runs = []
-    simulate = analyses.simulate
-    monkeypatch.setattr(analyses, "simulate", lambda *a, **k: runs.append(1) or simulate(*a, **k))
+    run = analyses.Dynamics.run
+    monkeypatch.setattr(analyses.Dynamics, "run", lambda *given: runs.append(1) or run(*given))
     problem = study.problem()
     x = problem.start
     problem.value(x), problem.gradient(x), problem.constraints(x), problem.jacobian(x)
@@ -67,7 +67,7 @@ def test_the_memory_is_bounded(study):
 
 
 def test_parameters_only_cost_no_simulation(monkeypatch):
-    monkeypatch.setattr(analyses, "simulate", None)
+    monkeypatch.setattr(analyses.Dynamics, "run", None)
     study = kg.Study(kg.Model.from_yaml(FOUR_BAR), variables={"a": {}, "d": {}}, minimise="(a - 2)**2 + (d - a)**2")
     assert study.optimize().variables == pytest.approx({"a": 2.0, "d": 2.0}, abs=1e-6)
 

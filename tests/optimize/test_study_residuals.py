@@ -161,6 +161,19 @@ def test_jacobian_beside_differences(analysis):
     assert problem.value(problem.start) == pytest.approx(0.5 * r @ r, rel=1e-12)
 
 
+@pytest.mark.parametrize("analysis", JACOBIANS)
+def test_what_is_prepared_serves_every_design(analysis):
+    """Residuals and their derivatives of one problem, at designs in turn, beside those of a problem made for each."""
+    study = kg.Study.from_yaml(EXAMPLES / JACOBIANS[analysis][0])
+    problem = study.problem()
+    for part in (0.0, 0.01, -0.02, 0.01):
+        x = problem.start * (1.0 + part * np.cos(np.arange(problem.n)))
+        fresh = kg.Study.from_dict(study.to_dict()).problem()
+        r, J = fresh.residuals(x), fresh.residual_jacobian(x)
+        assert np.abs(problem.residuals(x) - r).max() < 1e-11 * np.abs(r).max()
+        assert np.abs(problem.residual_jacobian(x) - J).max() < 1e-10 * np.abs(J).max()
+
+
 def test_five_bar_identified(tmp_path, optimize):
     """True values within three deviations, and the command tells the same."""
     path = EXAMPLES / "studies" / "five_bar_identification" / "study.yaml"
@@ -191,6 +204,8 @@ REFUSED = {
     "signal: mass.O.x, data: data.csv": "has no column 'mass.O.x'; its columns: t, x, s",
     "signal: mass.O.x, data: data.csv, values: x, t: time": "has no column 'time'",
     "signal: mass.O.x, data: data.csv, values: s": "whose line 3 has 'wide' in the column 's'",
+    "signal: mass.O.x, data: data.csv, values: x, missing: drop": "has missing: 'drop'; choose refuse or skip",
+    "signal: mass.O.x, t: [1], values: [1], missing: skip": "has missing: skip and no data",
     "signal: mass.O.x, data: data.csv, values: [1]": "name the column there, or leave data out",
 }
 
@@ -205,6 +220,29 @@ def test_refused(line, tmp_path, optimize):
     code, _, err = optimize(tmp_path / "study.yaml")
     said = " ".join(err.split())
     assert code == 2 and REFUSED[line] in said and "residuals.x" in said, said
+
+
+def test_lines_without_a_number_are_left_out_where_asked(tmp_path):
+    """Two sensors in one file, each with gaps of its own."""
+    (tmp_path / "data.csv").write_text("t,a,b\n0.5,0.4,\n1.0,1.0,2.0\n1.2,NaN,3.0\n,7,7\n1.5,2.0\n")
+    (tmp_path / "model.yaml").write_text(PUSHED)
+    text = (
+        "kinegrad_study: 1\nmodel: model.yaml\nvariables: {F: {bounds: [0, 4]}}\nresiduals:\n"
+        "  a: {signal: mass.O.x, data: data.csv, values: a, missing: skip}\n"
+        "  b: {signal: mass.O.x, data: data.csv, values: b, missing: skip}\n"
+    )
+    (tmp_path / "study.yaml").write_text(text)
+    study = kg.Study.from_yaml(tmp_path / "study.yaml")
+    a, b = study.plan.residuals
+    assert (a.t.tolist(), a.values.tolist()) == ([0.5, 1.0, 1.5], [0.4, 1.0, 2.0])
+    assert (b.t.tolist(), b.values.tolist()) == ([1.0, 1.2], [2.0, 3.0])
+    again = kg.Study.from_dict(json.loads(json.dumps(study.to_dict())))
+    assert again.fingerprint == study.fingerprint
+    (tmp_path / "study.yaml").write_text(text.replace("skip", "refuse"))
+    with pytest.raises(
+        kg.ModelError, match="line 2 has no number in the column 'b'; fill it, remove the line, or add missing: skip"
+    ):
+        kg.Study.from_yaml(tmp_path / "study.yaml")
 
 
 def test_what_does_not_go_together():

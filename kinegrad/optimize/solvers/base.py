@@ -61,6 +61,8 @@ class Solver(ABC):
     name: ClassVar[str]
     #: it takes nonlinear constraints
     constrained: ClassVar[bool] = False
+    #: and one more variable that is to be small and above several goals; else it gets a smooth largest of these
+    epigraph: ClassVar[bool] = True
     #: and equations among them
     equations: ClassVar[bool] = True
     #: it needs residuals instead of one number: `residuals(x)` and `residual_jacobian(x)` of the task
@@ -78,6 +80,11 @@ class Solver(ABC):
     @abstractmethod
     def solve(self, task: Task, tolerance: float, max_evaluations: int) -> Ended:
         """The search from ``task.start``."""
+
+    @classmethod
+    def takes_epigraph(cls) -> bool:
+        """Whether the largest of several goals is made small by one more variable above them all (OPT-7)."""
+        return cls.constrained and cls.epigraph
 
     @classmethod
     def library(cls):

@@ -90,6 +90,7 @@ class MMA(NLopt):
     name = "nlopt-mma"
     algorithm = "LD_MMA"
     constrained = True
+    epigraph = False  # it goes astray along a variable in which nothing is curved
     equations = False
 
 

@@ -38,6 +38,7 @@ class Page {
     const ask = scene.live ? (names) => this.live.signals(names) : null;
     const { clock, memory } = this;
     this.plots = new Panels(document.getElementById("plots"), this.motions(), scene, { clock, setTime, memory, ask });
+    if (scene.report) new StudyReport(document.getElementById("report"), scene.report);
     if (scene.gradient) new GradientBars(document.getElementById("gradient"), scene.gradient);
     this.pick = new Pick(this);
     new Topology(document.getElementById("topology"), this);
