@@ -13,7 +13,8 @@ import numpy as np
 
 import kinegrad as kg
 
-MODEL = Path(__file__).parents[1] / "examples" / "five_bar" / "model.yaml"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+MODEL, LINKAGE = EXAMPLES / "five_bar" / "model.yaml", EXAMPLES / "studies" / "four_bar_synthesis" / "linkage.yaml"
 STEP, FEW, MANY = 1e-3, 2, 202
 CHANGE = 1e-3  # of the parameters, at most
 
@@ -30,6 +31,16 @@ def least(call: Callable[[np.ndarray], object], n: int, repeats: int) -> float:
     return 1e3 * found
 
 
+def measured(model: kg.Model, signal: str, steps: int, **study) -> tuple[Callable, Callable, int]:
+    """A design of a study with data at two instants, the same with its Jacobian, by changes of as many variables."""
+    residuals = {"point": {"signal": signal, "t": [STEP, 2 * STEP], "values": [0.0, 0.0]}}
+    model.simulation = model.simulation.model_copy(update={"t_end": steps * STEP, "step": STEP})
+    problem = kg.Study(model, variables={name: {} for name in model.design}, residuals=residuals, **study).problem()
+    start = np.where(problem.start == 0.0, 1.0, problem.start)
+    values, slopes = (lambda change, g=g: problem.evaluate(start * change, gradient=g) for g in (False, True))
+    return values, slopes, problem.n
+
+
 def calls(steps: int) -> dict[str, tuple[Callable[[np.ndarray], object], int]]:
     """What is measured by name: functions of changes of parameters, and how many these are."""
     model = kg.Model.from_yaml(MODEL)
@@ -39,15 +50,28 @@ def calls(steps: int) -> dict[str, tuple[Callable[[np.ndarray], object], int]]:
     def run(change):
         return kg.simulate(system.with_parameters(system.rho * change))
 
+    def at_once(method):
+        return lambda change: kg.gradient(system.with_parameters(system.rho * change), method=method)
+
     study = kg.Study(model, variables={name: {} for name in model.design}, minimise="psi1 + psi2 + psi3")
     problem = study.problem()
     start = np.where(problem.start == 0.0, 1.0, problem.start)
+    linkage = kg.Model.from_yaml(LINKAGE)
+    linkage.design = ["a", "b", "c", "px", "py"]
+    *fit, n = measured(model.copy(), "bar_12.P2.x", steps)
+    *path, k = measured(linkage, "coupler.P.x", steps, analysis="kinematics")
     return {
         "simulate": (run, len(system.rho)),
         "simulate + gradient, direct": (lambda change: kg.gradient(run(change), method="direct"), len(system.rho)),
         "simulate + gradient, adjoint": (lambda change: kg.gradient(run(change), method="adjoint"), len(system.rho)),
+        "gradient of a system, direct": (at_once("direct"), len(system.rho)),
+        "gradient of a system, adjoint": (at_once("adjoint"), len(system.rho)),
         "a design of a study": (lambda change: problem.evaluate(start * change), problem.n),
         "a design with its gradient": (lambda change: problem.evaluate(start * change, gradient=True), problem.n),
+        "a design with residuals": (fit[0], n),
+        "a design with their Jacobian": (fit[1], n),
+        "the same by drivers": (path[0], k),
+        "with their Jacobian by drivers": (path[1], k),
     }
 
 

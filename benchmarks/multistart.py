@@ -39,7 +39,7 @@ def main() -> None:
     for backend, scheduler in (("serial", None), ("processes", None), ("dask", "local")):
         for workers in (1, 2) if backend != "serial" else (1,):
             if workers == 2:
-                kill_a_child(12.0)
+                kill_a_child(5.0)
             clock = time.perf_counter()
             found = study.multistart(starts, seed=1, workers=workers, backend=backend, scheduler=scheduler)
             seconds = time.perf_counter() - clock
