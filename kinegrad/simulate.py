@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinegrad.again import nearly_all, run_again
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.run import Run
-from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for, solved
+from kinegrad.dynamics.schemes import formulation_of, integrator_of, made_of, scheme_for, solved
 from kinegrad.errors import AccuracyWarning, IterationWarning, SimulationError
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Objectives, Steps
@@ -38,7 +39,7 @@ from kinegrad.memory import require
 from kinegrad.motion import Motion, Power, has_power
 from kinegrad.objectives import begun_with, kinds_of, values_of
 from kinegrad.quiet import without_warnings
-from kinegrad.starts import AsFound, Start, start_of
+from kinegrad.starts import AsFound, Assembled, Start, start_of
 from kinegrad.times import SHORT, times_of
 
 CHUNKS = 50  # pieces in which a long run reports its progress
@@ -46,7 +47,6 @@ SCRATCH = 512  # steps of a run whose states are not all kept that are in memory
 OTHERS = 12  # numbers kept of each state beside its row
 FEW = 64  # steps after which a run looks whether a function in an objective has failed
 PIECE = 0.1  # seconds after which it looks whether it shall stop
-NEARLY = 0.8  # of the iterations allowed: told in a warning
 GAINED, UNSEEN = 0.1, 1e-6  # parts of the kinetic energy, and of what there was: energy from nowhere is more than these
 
 
@@ -100,9 +100,15 @@ def simulate(
     formulation = formulation_of(defaults.formulation if formulation is None else formulation)
     integrator = integrator_of(defaults.integrator if integrator is None else integrator)
     system = solved(system, formulation, defaults.solver if solver is None else solver)
-    scheme = scheme_for(system, formulation, integrator)
-    t_end, step, output_step, ts, hs, stride, follows = times_of(system, scheme.integrator, t_end, step, output_step)
+    made = made_of(system, formulation, integrator)
+    times = times_of(system, made.integrator, t_end, step, output_step)
     start, guess = start_of(system, start, guess)
+    if type(start) is Assembled and s is None and progress is None and not made.remark:
+        motion = run_again(system, formulation, integrator, times, system.solver, guess)
+        if motion is not None:
+            return motion
+    scheme = scheme_for(system, formulation, integrator)
+    t_end, step, output_step, ts, hs, stride, follows = times
     work, fn, begin, objectives, far = begun(system, scheme, s, guess, start, ts)
     done = None
     with Interrupts(listen=scheme.adaptive or len(hs) > FEW or work.calls is not None) as interrupts:
@@ -184,11 +190,6 @@ def begun(
         scheme.load(work, fn, objectives)
         loaded.add((scheme.pair, system.solver))
     return Beginning(work, fn, row, objectives, remark)
-
-
-def nearly_all(iterations: np.ndarray, allowed: int) -> bool:
-    """Whether a step took nearly all iterations it may."""
-    return allowed >= 5 and bool(iterations.max(initial=0) >= NEARLY * allowed)
 
 
 def _watch_iterations(motion: Motion, allowed: int) -> None:

@@ -26,6 +26,7 @@ class Ali3p(Formulation):
     why_not = "ali3p solves for positions at the end of each step and needs an implicit integrator"
     needs = (EVALUATE, BIAS)
     found = ("opts", "begun")
+    stays_in_place = True
     begun = False
     left = 0.0  # of what projections should take away
     sizes: np.ndarray | None = None  # those of `settle`
@@ -56,6 +57,7 @@ class Ali3p(Formulation):
         user does not give is raised where it would leave too much."""
         self._forget(work)
         self.begun = True
+        self.opts[self.kernels.PENALTY] = self.options["penalty"]
         if self.options["projection_method"] != "penalty":
             return
         self.left = part_left(work, 1.0 / (self.options["penalty"] * self.options["projection_scale"]))

@@ -36,6 +36,9 @@ class Formulation(ABC):
     complete = True
     #: attributes found by `begin` that derivatives need beside the rows
     found: tuple[str, ...] = ()
+    #: `begin` finds all of these anew and leaves them in the arrays that compiled code was handed before; its steps and sweeps
+    #: leave nothing in others
+    stays_in_place: ClassVar[bool] = False
     #: ε of the constraint rows in the accelerations of the start; 0: they hold
     compliance = 0.0
     #: the module with its `direct` and `adjoint`
@@ -154,7 +157,12 @@ class Formulation(ABC):
 
     def adjoint(self, work: Workspace, fn, segment: Segment, variation: Variation) -> tuple:
         """Status and step; the variation is the adjoint of the state and is carried back."""
-        return self.derivatives.adjoint(*self.sweep(work, fn, segment, variation))
+        entry, arguments = self.adjoint_call(work, fn, segment, variation)
+        return entry(*arguments)
+
+    def adjoint_call(self, work: Workspace, fn, segment: Segment, variation: Variation) -> tuple:
+        """The compiled entry of `adjoint` and its arguments."""
+        return self.derivatives.adjoint, self.sweep(work, fn, segment, variation)
 
     def start_state(self, work: Workspace, q, v, a) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Derivatives of the integrated coordinates, their rates and accelerations from those of q, v, a (n, p)."""

@@ -49,6 +49,7 @@ class NewmarkFamily(Integrator):
     """
 
     explicit = False
+    auxiliary: np.ndarray | None = None
 
     def __init__(self, options):
         super().__init__(options)
@@ -65,14 +66,22 @@ class NewmarkFamily(Integrator):
         return trapezoidal(hs, values(ts, rows))
 
     def begin(self, acceleration):
-        self.auxiliary = acceleration.copy()  # (NMF-5)
+        self._take(acceleration)  # (NMF-5)
 
     def keep(self, row):
         if self.extended:
             row[len(row) - len(self.auxiliary) :] = self.auxiliary
 
     def resume(self, row, acceleration):
-        self.auxiliary = (row[len(row) - len(acceleration) :] if self.extended else acceleration).copy()
+        self._take(row[len(row) - len(acceleration) :] if self.extended else acceleration)
+
+    def _take(self, values):
+        """Begin with these, in the same array where there is one: compiled code may have been handed it."""
+        known = self.auxiliary
+        if known is not None and known.shape == values.shape and known.dtype == values.dtype:
+            known[:] = values
+        else:
+            self.auxiliary = values.copy()
 
     def restart(self, acceleration):
         self.auxiliary[:] = acceleration

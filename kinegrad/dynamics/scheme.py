@@ -98,6 +98,22 @@ class Scheme:
         """Numbers of the states that steps found near a singular position; None if steps do not look."""
         return self.formulation.singular_states(motion)
 
+    # --- runs that are repeated with other values of the parameters ---
+
+    @property
+    def stays_in_place(self) -> bool:
+        """`begin` may follow `use` again and again; compiled code that was handed its arrays finds them in their place."""
+        return self.formulation.stays_in_place
+
+    def use(self, system: System) -> None:
+        """Serve a system with other values of the parameters from the next `begin` on."""
+        self.system = self.formulation.system = system
+
+    def as_it_is(self) -> Scheme:
+        """A scheme of its own for a motion, which keeps what `begin` has found for it."""
+        integrator = _copied(self.integrator)
+        return _copied(self, integrator=integrator, formulation=_copied(self.formulation, integrator=integrator))
+
     # --- what derivatives need beside the rows ---
 
     @property
@@ -221,6 +237,10 @@ class Scheme:
         """Status and step; the variation is the adjoint of the state and is carried back."""
         return self.formulation.adjoint(work, fn, segment, variation)
 
+    def adjoint_call(self, work: Workspace, fn, segment: Segment, variation: Variation) -> tuple:
+        """The compiled entry of `adjoint` and its arguments."""
+        return self.formulation.adjoint_call(work, fn, segment, variation)
+
     def start_weight(self, hs: np.ndarray) -> float:
         """Weight of the start in an integral over the steps hs, as far as the sweeps do not count it."""
         return self.integrator.start_weight(hs)
@@ -242,6 +262,14 @@ class Scheme:
 
     def _variation(self, q, v, a) -> Variation:
         return Variation(q, v, a, a.copy() if self.integrator.extended else a)
+
+
+def _copied(thing, **changes):
+    """An object like another, with arrays of its own."""
+    found = object.__new__(type(thing))
+    own = {name: x.copy() if isinstance(x, np.ndarray) else x for name, x in vars(thing).items()}
+    vars(found).update(own, **changes)
+    return found
 
 
 def blocks(X: np.ndarray) -> np.ndarray:

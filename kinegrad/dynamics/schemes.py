@@ -9,6 +9,7 @@ from kinegrad.coordinates.patterns import DENSE, FRONTS, fronts_pay
 from kinegrad.coordinates.system import System
 from kinegrad.dynamics.acceleration_level import AccelerationLevel
 from kinegrad.dynamics.ali3p import Ali3p
+from kinegrad.dynamics.integrator import Integrator
 from kinegrad.dynamics.matrix_r import MatrixR
 from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.dynamics.recursive import Recursive
@@ -64,8 +65,8 @@ def scheme_for(system: System, formulation, integrator) -> Scheme:
 
 
 class Made(NamedTuple):
-    """What a scheme is made of: options with expressions evaluated, a sentence on those that have no effect, and whether no
-    parameter moves any."""
+    """What a scheme is made of: options with expressions evaluated, a sentence on those that have no effect, whether no
+    parameter moves any, and an integrator that carries nothing."""
 
     pair: Pair
     options: dict
@@ -73,6 +74,7 @@ class Made(NamedTuple):
     given: frozenset[str]
     remark: str
     fixed: bool
+    integrator: Integrator
     elements: tuple  # from which it follows, so that nothing else gets their ids
 
 
@@ -109,13 +111,15 @@ def _make(system: System, formulation, integrator) -> Made:
         names = " and ".join(map(repr, given))
         have, them = ("has", "it") if len(given) == 1 else ("have", "them")
         sentence = f"{names} of {formulation.type} {have} no effect with {integrator.type}; leave {them} out."
+    pair, of_integrator = SCHEMES[key], numbers(integrator, system)
     return Made(
-        SCHEMES[key],
+        pair,
         numbers(formulation, system),
-        numbers(integrator, system),
+        of_integrator,
         frozenset(formulation.model_fields_set),
         sentence,
         not (_follows(formulation) or _follows(integrator)),
+        pair.integrator(of_integrator),
         (formulation, integrator),
     )
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, Kinds
 from kinegrad.kernels.products import LINEARISE
 from kinegrad.kernels.status import OK
@@ -48,16 +47,26 @@ class Direct(Method):
 
 class Sweep:
     """The derivative of the state along a motion by the directions ds, at first that of the start, and of the objectives up
-    to there: `grad` (o, p).  A workspace of these may be given."""
+    to there: `grad` (o, p)."""
 
-    def __init__(self, motion: Motion, ds: np.ndarray, kinds: Kinds, work: Workspace | None = None):
-        self.motion, self.kinds = motion, kinds
-        self.work = work = motion.system.workspace(ds=ds, s=motion.s) if work is None else work
-        q, v, a = self.first = at_start(motion, work).direct()
-        g_q, g_v, g_a, g_s, g = (work.arrays[name] for name in ("g_q", "g_v", "g_a", "g_s", "g"))
-        self.grad = start_weights(motion, kinds, g)[:, None] * (g_q @ q + g_v @ v + g_a @ a + g_s)
-        self.state = motion.scheme.start_state(work, q, v, a)
+    def __init__(self, motion: Motion, ds: np.ndarray, kinds: Kinds):
+        self.kinds = kinds
+        self.work = work = motion.system.workspace(ds=ds, s=motion.s)
+        self.grad, self.state = np.zeros((len(kinds.kind), len(ds)), work["q"].dtype), None
+        self.begin(motion)
         self.fn = work.functions(LINEARISE)
+
+    def begin(self, motion: Motion) -> None:
+        """Be at the start of a motion, in the same arrays if there are some; the workspace is as new."""
+        self.motion, work = motion, self.work
+        q, v, a = self.first = at_start(motion, work).direct()
+        np.multiply(start_weights(motion, self.kinds, work.arrays["g"])[:, None], self.at_start(), out=self.grad)
+        state = motion.scheme.start_state(work, q, v, a)
+        if self.state is None:
+            self.state = state
+            return
+        for array, values in zip(self.state, state, strict=True):
+            array[...] = values
 
     def over(self, piece: Piece) -> None:
         """Go on through some steps."""
@@ -69,8 +78,8 @@ class Sweep:
 
     def at_start(self) -> np.ndarray:
         """(o, p) derivatives of what the objectives take at the start; to be asked for before the first piece."""
-        work, (q, v, a) = self.work, self.first
-        return work["g_q"] @ q + work["g_v"] @ v + work["g_a"] @ a + work["g_s"]
+        arrays, (q, v, a) = self.work.arrays, self.first
+        return arrays["g_q"] @ q + arrays["g_v"] @ v + arrays["g_a"] @ a + arrays["g_s"]
 
     def at_ends(self, states: AllStates, rows: Sequence[int]) -> Iterator[np.ndarray]:
         """(o, p) derivatives of the objectives, as values at the end, at increasing numbers of states, one after another."""

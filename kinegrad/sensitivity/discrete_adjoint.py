@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.formulations.objectives import Kinds
 from kinegrad.kernels.products import LINEARISE, PULLBACK4
 from kinegrad.kernels.status import OK
@@ -56,14 +55,19 @@ class DiscreteAdjoint(Method):
 
 
 class Sweep:
-    """The adjoint of the state along a motion, at first zero behind the end, and of the wanted slots, or of all.  A workspace
-    of these may be given."""
+    """The adjoint of the state along a motion, at first zero behind the end, and of the wanted slots, or of all."""
 
-    def __init__(self, motion: Motion, wanted: np.ndarray | None, kinds: Kinds, work: Workspace | None = None):
+    def __init__(self, motion: Motion, wanted: np.ndarray | None, kinds: Kinds):
         self.motion, self.kinds = motion, kinds
-        self.work = motion.system.workspace(s=motion.s, wanted=wanted) if work is None else work
+        self.work = motion.system.workspace(s=motion.s, wanted=wanted)
         self.state = motion.scheme.empty_state(len(kinds.kind))
         self.fn = self.work.functions(LINEARISE, PULLBACK4)
+
+    def begin(self, motion: Motion) -> None:
+        """Be behind the end of another motion, in the same arrays; the workspace is as new."""
+        self.motion = motion
+        for array in self.state:
+            array[...] = 0.0
 
     def back(self, piece: Piece) -> None:
         """Go back through some steps."""

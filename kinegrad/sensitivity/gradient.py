@@ -10,8 +10,9 @@ from itertools import chain
 
 import numpy as np
 
+from kinegrad.again import lent
 from kinegrad.coordinates.system import System
-from kinegrad.dynamics.schemes import formulation_of, integrator_of, made_of
+from kinegrad.dynamics.schemes import formulation_of, integrator_of, made_of, solved
 from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.expressions.maps import Jacobian
 from kinegrad.jumps import arguments, parameters_of
@@ -19,19 +20,24 @@ from kinegrad.memory import half_of_free, shown
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.remembered import remembered
+from kinegrad.sensitivity.direct import Direct
+from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
 from kinegrad.sensitivity.end_time import end_terms
 from kinegrad.sensitivity.method import Method, Wanted
 from kinegrad.sensitivity.methods import method_of
+from kinegrad.sensitivity.repeated import Repeated
 from kinegrad.sensitivity.result import Gradient
 from kinegrad.sensitivity.states import MODEST, AllStates, RunAgain, start_again
 from kinegrad.simulate import simulate, state_size
-from kinegrad.times import times_that_follow
+from kinegrad.starts import Assembled
+from kinegrad.times import times_of, times_that_follow
 
 #: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
 #: βh² only.  At 1e-13 the gradient of the slider-crank is off by up to 3e-7, at 1e-16 by 1e-10; steps that meet rounding
 #: before the tolerance end there.
 TIGHT = 1e-16
 ROUNDS = 100  # iterations allowed, at least
+REPEATED = (Direct(), DiscreteAdjoint())  # methods of gradients by runs that are repeated
 CALLER = 5  # frames between a warning and whoever called `gradient`
 
 
@@ -67,6 +73,11 @@ def gradient(
     """
     method = method_of(method, every_slot=every_slot, history=history)
     every_slot = method.every_slot
+    if tighten and memory is None and progress is None and method in REPEATED:
+        found = gradient_again(motion, wrt, method)
+        if isinstance(found, Gradient):
+            return found
+        motion = motion if found is None else found
     if isinstance(motion, System):
         motion = run_for_gradient(motion) if tighten and method.exact else simulate(motion)
     if motion.formulation is None:
@@ -100,6 +111,62 @@ def gradient(
         history=None if found.course is None else np.array([values for _, values in found.course]),
         no_meaning=no_meaning, slots_without_meaning=slots if every_slot else None, runs=round(states.runs, 3),
     )  # fmt: skip
+
+
+def gradient_again(motion: Motion | System, wrt: Sequence[str] | None, method: Method) -> Gradient | Motion | None:
+    """A gradient by runs that are repeated, or, for a system, the run that it needs; None where all is to be done anew."""
+    system, found = (motion, None) if isinstance(motion, System) else (motion.system, motion)
+    how = _again_as(motion) if found is None else _again_like(motion)
+    if how is None:
+        return None
+    formulation, integrator, times, solver = how
+    shelf = lent(Repeated, system, formulation, integrator, times, solver)
+    runs = None if shelf is None else shelf.take(Repeated, system, solver)
+    if runs is None:
+        return None
+    try:
+        clock = time.thread_time()
+        run = runs.run(system, found=None if found is None else start_again(found))
+        if run is None:
+            return None
+        labels, _ = asked_for(run, wrt, False)
+        matrix = runs.gradient(run, labels, method.name)
+    finally:
+        shelf.give_back(runs)
+    if matrix is None:
+        return run if found is None else None
+    of_run = run if found is None else found
+    return Gradient(
+        method=method.name, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
+        cpu_s=time.thread_time() - clock, simulation_cpu_s=of_run.cpu_s, runs=0.0 if found is None else 1.0,
+    )  # fmt: skip
+
+
+def _again_as(system: System) -> tuple | None:
+    """Formulation, integrator, times and solver of a run for a gradient, as the model's simulation section says."""
+    section = system.model.simulation
+    if section.start != "assembly" or section.output_step is not None:
+        return None
+    formulation, integrator = formulation_of(section.formulation), integrator_of(section.integrator)
+    made = made_of(system, formulation, integrator)
+    if made.remark or solved(system, formulation, section.solver) is not system:
+        return None
+    return tight(system, formulation, integrator), integrator, times_of(system, made.integrator), system.solver
+
+
+def _again_like(motion: Motion) -> tuple | None:
+    """The same of the run that a motion is followed by."""
+    system, integrator = motion.system, motion.integrator
+    if type(motion.start) is not Assembled or motion.stride > 1 or motion.follows or motion.formulation is None:
+        return None
+    if not (motion.scheme.complete and np.array_equal(motion.s, system.checked_s) and motion.t[0] == 0.0):
+        return None
+    formulation = tight(system, motion.formulation, integrator)
+    made = made_of(system, formulation, integrator)
+    if not (made.pair.iterates and motion.scheme.options["tolerance"] > made.options["tolerance"]):
+        return None  # it is tight itself
+    times = times_of(system, made.integrator, motion.t_end, motion.step, motion.step)
+    return formulation, integrator, times, system.solver
 
 
 def asked_for(motion: Motion, wrt: Sequence[str] | None, every_slot: bool) -> tuple[tuple[str, ...], dict]:
