@@ -58,9 +58,11 @@ class Variables:
 
     def values(self, x: np.ndarray) -> np.ndarray:
         """Values of what the solver sees, kept within the bounds against rounding."""
-        with np.errstate(all="ignore"):
-            found = np.where(self.log, np.exp(np.where(self.log, x, 0.0)), x * self.scale)
-        return np.clip(found, self.lower, self.upper)
+        found = x * self.scale
+        if self.log.any():
+            with np.errstate(all="ignore"):
+                found = np.where(self.log, np.exp(np.where(self.log, x, 0.0)), found)
+        return np.minimum(np.maximum(found, self.lower), self.upper)
 
     def slopes(self, values: np.ndarray) -> np.ndarray:
         """Derivatives of the values by what the solver sees."""

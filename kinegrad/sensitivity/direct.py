@@ -53,6 +53,7 @@ class Sweep:
         self.kinds = kinds
         self.work = work = motion.system.workspace(ds=ds, s=motion.s)
         self.grad, self.state = np.zeros((len(kinds.kind), len(ds)), work["q"].dtype), None
+        self.weights = None if kinds.sharpness.any() else start_weights(motion, kinds, work["g"])[:, None]
         self.begin(motion)
         self.fn = work.functions(LINEARISE)
 
@@ -60,7 +61,10 @@ class Sweep:
         """Be at the start of a motion, in the same arrays if there are some; the workspace is as new."""
         self.motion, work = motion, self.work
         q, v, a = self.first = at_start(motion, work).direct()
-        np.multiply(start_weights(motion, self.kinds, work.arrays["g"])[:, None], self.at_start(), out=self.grad)
+        weights = self.weights  # of extremes they depend on what is there
+        if weights is None:
+            weights = start_weights(motion, self.kinds, work.arrays["g"])[:, None]
+        np.multiply(weights, self.at_start(), out=self.grad)
         state = motion.scheme.start_state(work, q, v, a)
         if self.state is None:
             self.state = state

@@ -26,9 +26,12 @@ def remark(system: System, work: Workspace) -> str:
     nodes, m, J = _masses(system, work)
     if not len(nodes):
         return ""
-    s, r = work.arrays["s"].real, work.arrays["node"]["r"].real[nodes]
-    own, away = s[J[0]] + s[J[1]] + s[J[2]], np.abs(r).max(axis=1)
-    some, lost = own > 0.0, 2.0**-52 * s[m] * away**2
+    s, r = work.arrays["s"].real, np.abs(work.arrays["node"]["r"].real[nodes])
+    masses, own = s[m], s[J].sum(axis=0)
+    if 2.0**-52 * masses.max() * r.max() ** 2 <= DIGITS * own.min():
+        return ""
+    away = r.max(axis=1)
+    some, lost = own > 0.0, 2.0**-52 * masses * away**2
     if not (some & (lost > DIGITS * own)).any():
         return ""
     left = max(0.0, -np.log10(max((lost[some] / own[some]).max(), 1e-16)))
