@@ -15,6 +15,8 @@ from kinegrad.kinematics.singular import MANY, inertia_scale
 NOTICEABLE = 1e-2  # part of the accelerations across the constraints that projections leave
 LITTLE = 1e-6  # the same, which a penalty that the user does not give leaves at most
 NOTHING = 1e-11  # of the largest singular value of the rows: redundant ones
+USUAL = 2  # iterations of a step; more than twice the least ones and one more are looked at
+NOWHERE = np.zeros(0, np.int64)
 BEFORE = ("a1", "a2", "a3")  # accelerations of steps before the last
 
 
@@ -90,7 +92,10 @@ class Ali3p(Formulation):
         )
 
     def singular_states(self, motion):
-        near, counts = motion.flags & self.kernels.NEAR_SINGULAR, np.maximum(motion.iterations, 2)
+        near, counts = motion.flags & self.kernels.NEAR_SINGULAR, motion.iterations
+        if counts.max(initial=0) <= 2 * USUAL + 1 and not near.any():
+            return NOWHERE
+        counts = np.maximum(counts, USUAL)
         if len(counts) and counts.max() > 2 * counts.min() + 1:
             near = (near != 0) | (counts > 2.0 * np.median(counts) + 1.0)
         return 1 + near.nonzero()[0]

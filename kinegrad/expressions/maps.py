@@ -137,7 +137,11 @@ class Jacobian:
         return out
 
     def moved(self) -> np.ndarray:
-        """(rows,) which of them may have an entry that is not zero."""
+        """(rows,) which of them may have an entry that is not zero; not to be changed."""
+        return self._moved
+
+    @cached_property
+    def _moved(self) -> np.ndarray:
         out = np.zeros(self.shape[0], bool)
         out[self.entries.rows[self.entries.values != 0.0]] = True
         for part in self.behind:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -123,8 +124,19 @@ class GoalMap:
             return self._map(np.concatenate([objectives, rho]))
 
     def jacobians(self, objectives: np.ndarray, rho: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(g, o) and (g, r) the derivatives by objectives and by parameters."""
+        """(g, o) and (g, r) the derivatives by objectives and by parameters; not to be changed."""
+        out = self._constant
+        if out is None:
+            out = self._matrix(np.concatenate([objectives, rho]))
+        return out[:, : len(objectives)], out[:, len(objectives) :]
+
+    def _matrix(self, x: np.ndarray) -> np.ndarray:
         out = np.zeros(self._shape)
         with np.errstate(all="ignore"):
-            out[self._partials.rows, self._partials.columns] = self._partials.values(np.concatenate([objectives, rho]))
-        return out[:, : len(objectives)], out[:, len(objectives) :]
+            out[self._partials.rows, self._partials.columns] = self._partials.values(x)
+        return out
+
+    @cached_property
+    def _constant(self) -> np.ndarray | None:
+        """The derivatives where goals are linear."""
+        return None if len(self._partials.needed) else self._matrix(np.zeros(self._shape[1]))

@@ -20,6 +20,7 @@ from kinegrad.sensitivity.sweeps import (
     size_of_pieces,
     start_weights,
     tell_unsettled,
+    usual_start_weights,
 )
 
 
@@ -53,7 +54,7 @@ class Sweep:
         self.kinds = kinds
         self.work = work = motion.system.workspace(ds=ds, s=motion.s)
         self.grad, self.state = np.zeros((len(kinds.kind), len(ds)), work["q"].dtype), None
-        self.weights = None if kinds.sharpness.any() else start_weights(motion, kinds, work["g"])[:, None]
+        self.weights = usual_start_weights(motion, kinds)
         self.begin(motion)
         self.fn = work.functions(LINEARISE)
 
@@ -61,10 +62,10 @@ class Sweep:
         """Be at the start of a motion, in the same arrays if there are some; the workspace is as new."""
         self.motion, work = motion, self.work
         q, v, a = self.first = at_start(motion, work).direct()
-        weights = self.weights  # of extremes they depend on what is there
+        weights = self.weights
         if weights is None:
-            weights = start_weights(motion, self.kinds, work.arrays["g"])[:, None]
-        np.multiply(weights, self.at_start(), out=self.grad)
+            weights = start_weights(motion, self.kinds, work.arrays["g"])
+        np.multiply(weights[:, None], self.at_start(), out=self.grad)
         state = motion.scheme.start_state(work, q, v, a)
         if self.state is None:
             self.state = state

@@ -19,6 +19,7 @@ from kinegrad.sensitivity.sweeps import (
     size_of_pieces,
     start_weights,
     tell_unsettled,
+    usual_start_weights,
 )
 
 
@@ -61,6 +62,7 @@ class Sweep:
         self.motion, self.kinds = motion, kinds
         self.work = motion.system.workspace(s=motion.s, wanted=wanted)
         self.state = motion.scheme.empty_state(len(kinds.kind))
+        self.weights = usual_start_weights(motion, kinds)
         self.fn = self.work.functions(LINEARISE, PULLBACK4)
 
     def begin(self, motion: Motion) -> None:
@@ -81,7 +83,10 @@ class Sweep:
         """Hand the adjoint of the state over to what the start depends on."""
         begin = at_start(self.motion, self.work)
         state = self.motion.scheme.start_adjoint(self.work, self.state, len(self.kinds.kind))
-        begin.adjoint(*state, start_weights(self.motion, self.kinds, self.work["g"]))
+        weights = self.weights
+        if weights is None:
+            weights = start_weights(self.motion, self.kinds, self.work["g"])
+        begin.adjoint(*state, weights)
 
 
 def adjoint(

@@ -26,6 +26,11 @@ def start_weights(motion: Motion, kinds: Kinds, g: np.ndarray) -> np.ndarray:
     return weights_at(kinds, 0.0, size, False, g) if size > 0.0 else np.zeros(len(kinds.kind))
 
 
+def usual_start_weights(motion: Motion, kinds: Kinds) -> np.ndarray | None:
+    """The same where they do not depend on integrands: there are no extremes."""
+    return None if kinds.sharpness.any() else start_weights(motion, kinds, np.zeros(len(kinds.kind)))
+
+
 def at_start(motion: Motion, work) -> StartDerivatives:
     """Derivatives of the start, at which the workspace is left."""
     motion.scheme.resume(work, motion.traj[0])

@@ -113,3 +113,73 @@ def test_threads_that_ask_for_different_columns_at_once():
     with ThreadPoolExecutor(4) as pool:
         for k, found in enumerate(pool.map(asked, range(80))):
             assert np.array_equal(found, expected[k % 4])
+
+
+def test_what_is_told_is_told_every_time():
+    system = fresh("five_bar")
+    longer = system.with_parameters({"L_12": 50.0})  # a bar that closes no loop
+    unused = kg.Index1(tolerance=1e-9)
+    for _ in range(4):
+        kg.simulate(system)
+        with pytest.raises(kg.AssemblyError):
+            kg.simulate(longer)
+        with pytest.raises(kg.AssemblyError):
+            kg.gradient(longer)
+        with pytest.warns(kg.UnusedOptionWarning):
+            kg.simulate(system, unused, kg.RungeKutta4())
+
+
+def test_bodies_far_from_the_origin_are_told_every_time():
+    model = kg.Model.from_dict(
+        {
+            "kinegrad": 1,
+            "parameters": {"x": 0.0},
+            "ground": {"markers": {"O": ["x", 0, 0]}},
+            "bodies": {"rod": {"mass": 1.0, "inertia": [1e-3, 1e-3, 1e-3], "markers": {"O": [0, 0, 0]}}},
+            "joints": {"hinge": {"type": "revolute", "between": ["ground.O", "rod.O"], "axis": [0, 0, 1]}},
+            "forces": {"gravity": {"type": "gravity", "acceleration": [0, -9.81, 0]}},
+            "degrees_of_freedom": {"hinge.angle": {"position": 0.3, "velocity": 1.0}},
+            "objectives": {"turn": {"final": "hinge.angle"}},
+            "simulation": {"t_end": 0.01, "step": 0.001},
+        }
+    )
+    system = kg.joint(model, body_point="origin")
+    for _ in range(4):
+        kg.simulate(system)
+        with pytest.warns(kg.AccuracyWarning, match="from the origin"):
+            kg.simulate(system.with_parameters({"x": 1e6}))
+
+
+def test_jumps_at_times_that_follow_parameters():
+    """Steps end where something jumps, wherever that is with the values at hand."""
+    description = kg.Model.from_yaml(EXAMPLES / "five_bar" / "model.yaml").to_dict()
+    description["parameters"]["T"] = 0.0041
+    description["simulation"] |= {"t_end": 0.02, "step": 0.001}
+    description["objectives"] = {"late": {"integral": "bar_12.P2.velocity.x*step(t - T)"}}
+    model = kg.Model.from_dict(description)
+    system, variables = kg.joint(model), {"L_s1": {}}
+    study = kg.Study(
+        model, variables=variables, minimise="late", cases={"a": {}, "b": {"set": {"T": 0.0063}}}
+    ).problem()
+    for T in (0.0041, 0.0052, 0.0063, 0.0063):
+        motion = kg.simulate(system.with_parameters({"T": T}))
+        assert np.abs(motion.ts - T).min() < 1e-7
+        found = kg.gradient(motion, wrt=["L_s1"])
+        assert np.array_equal(found.motion.ts, motion.ts)
+        designs = study.evaluate(study.start).objectives
+    assert designs["late@b"] == pytest.approx(found.values["late"], rel=1e-12)
+
+
+def test_threads_that_simulate_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    system = fresh("five_bar", t_end=0.005)
+    values = [system.rho * (1.0 + 1e-3 * k) for k in range(5)]
+    expected = [kg.simulate(fresh("five_bar", rho, t_end=0.005)).traj for rho in values]
+
+    def asked(k):
+        return kg.simulate(system.with_parameters(values[k % 5])).traj
+
+    with ThreadPoolExecutor(4) as pool:
+        for k, found in enumerate(pool.map(asked, range(80))):
+            assert np.array_equal(found, expected[k % 5])
