@@ -20,6 +20,8 @@ from kinegrad.expressions.syntax import Expression
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
 from kinegrad.remembered import remembered
 
+MOST_SEEN = 64
+_SEEN: dict = {}
 #: what is computed for each formulation of `kinegrad.model.simulation`; it says with which integrators it goes
 BY_FORMULATION = {
     "ali3p": Ali3p,
@@ -164,10 +166,16 @@ def choose(kind: str, table: dict, value):
 
 
 def formulation_of(value):
-    """A formulation from an object or a name."""
-    return choose("formulation", FORMULATIONS, value)
+    """A formulation from an object or a name; the same object for the same options."""
+    return _known_before(choose("formulation", FORMULATIONS, value))
 
 
 def integrator_of(value):
-    """An integrator from an object or a name."""
-    return choose("integrator", INTEGRATORS, value)
+    """An integrator from an object or a name; the same object for the same options."""
+    return _known_before(choose("integrator", INTEGRATORS, value))
+
+
+def _known_before(element):
+    """An element with the same options, given or not, that was seen before: what follows from it is found once."""
+    key = type(element), tuple(vars(element).values()), frozenset(element.model_fields_set)
+    return remembered(_SEEN, key, lambda: element, most=MOST_SEEN)

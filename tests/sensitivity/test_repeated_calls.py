@@ -183,3 +183,13 @@ def test_threads_that_simulate_at_once():
     with ThreadPoolExecutor(4) as pool:
         for k, found in enumerate(pool.map(asked, range(80))):
             assert np.array_equal(found, expected[k % 5])
+
+
+def test_elements_with_the_same_options_are_one():
+    system = fresh("five_bar", t_end=0.005)
+    one, other = (kg.simulate(system, *pair) for pair in ((kg.ALI3P(), kg.Newmark()), ("ali3p", "newmark")))
+    assert one.formulation is other.formulation and one.integrator is other.integrator
+    assert kg.simulate(system, kg.ALI3P(tolerance=1e-9)).formulation.tolerance == 1e-9
+    # an option that is given has its meaning, though it has the value that it would have
+    given = kg.simulate(system, kg.ALI3P(penalty=1e9))
+    assert given.scheme.formulation.given == {"penalty"} and one.scheme.formulation.given == set()
