@@ -120,10 +120,11 @@ def simulate(
                 run = loop.every_step(begin, progress)
             else:
                 run, done = loop.some_steps(begin, stride, progress)
+    values = values_of(objectives.kinds, objectives.psi, float(run.ts[-1])).tolist()
     motion = Motion(
         system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=run.t, traj=run.traj, ts=run.ts,
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
-        objectives=dict(zip(system.objectives, values_of(objectives.kinds, objectives.psi, float(run.ts[-1])), strict=True)),
+        objectives=dict(zip(system.objectives, values, strict=True)),
         s=work["s"].copy(), step=step, t_end=t_end, work=done, follows=follows, start=start,
     )  # fmt: skip
     if interrupts.came:
