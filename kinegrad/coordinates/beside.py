@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
+from kinegrad.coordinates.coordinate_set import RADIAN
 from kinegrad.errors import KinegradError
-from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, OBSERVE, PULLBACK, PULLBACK4, TIME
+from kinegrad.kernels.products import (
+    AGAIN,
+    BIAS,
+    EVALUATE,
+    FREEDOMS,
+    LINEARISE,
+    NOT_UNIQUE,
+    OBSERVE,
+    PULLBACK,
+    PULLBACK4,
+    SHARING,
+    TIME,
+)
+from kinegrad.kernels.records import DOT, MEASURE
 
 #: what takes the place of functions of a set, and the functions of the set that it runs on the workspace beside
 RUNS = {
@@ -15,6 +31,7 @@ RUNS = {
     PULLBACK4: (PULLBACK, PULLBACK4),
 }
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
+OWNER = re.compile(r"\w+")  # the element that a row is named after
 UNIQUE = 1e-7  # of an objective: what multipliers that add up to nothing may change of one that is unique
 
 
@@ -30,8 +47,9 @@ def replaced(which: int):
     }[which]
 
 
-def set_up(work, inner) -> None:
-    """Make `inner` the workspace beside `work`, which has a state of the motion."""
+def set_up(work, inner) -> bool:
+    """Whether `inner` could be made the workspace beside `work`, which has a state of the motion; if not, joints have to be
+    opened that share forces of objectives."""
     from kinegrad.kernels.table import addresses
 
     system, arrays = work.system, work.arrays
@@ -39,18 +57,31 @@ def set_up(work, inner) -> None:
     for name in ("q", "v"):
         inner[name][:] = np.where(place >= 0, work[name if name == "q" else "vp"][place], 0.0)
     inner["par"][TIME], inner["flag"][FREEDOMS] = work["par"][TIME], 0
-    known = system.tables.setdefault("rank", {})
+    known = inner.system.tables.setdefault("rank", {})
     if not known:
         known |= _rank(inner)
+    if known["shared"] and not (inner.system.tables["complete"] and inner["apart"].size):
+        if inner.system is system.all_beside:
+            raise _not_unique(known["shared"][0])
+        return False
     for name in ("row_scale", "scale"):
         inner[name][:] = known[name]
-    arrays["inner"][:] = inner.pointer if isinstance(inner.pointer, int) else 0, inner.system.m
-    arrays["inner_q"][:] = place
+    arrays["inner"][:] = (
+        inner.pointer if isinstance(inner.pointer, int) else 0,
+        inner.system.m,
+        bool(known["shared"]),
+        0,
+    )
+    arrays["inner_q"][: len(place)] = place
     arrays["inner_opts"][:] = 0.0, 0.0, 0.0, 0.0, -1.0, known["rank"]
-    arrays["again"][:] = system.tables["again"]
+    arrays["again"][:] = AGAIN * np.array(system.tables["again"])
+    arrays["again"][[list(system.objectives).index(name) for name in known["shared"]]] = SHARING
+    for name in ("blocks", "units"):
+        arrays[name][: inner.system.m] = known[name]
     arrays["inner_fn"][:] = addresses([None] * len(arrays["inner_fn"]))
     inner.link_solver()
     work.context.inner = inner.context
+    return True
 
 
 def _rank(inner) -> dict:
@@ -66,13 +97,15 @@ def _rank(inner) -> dict:
     rows = 1.0 / np.where(size > 0.0, size, 1.0)
     left, values, _ = np.linalg.svd(rows[:, None] * J * columns)
     rank = int((values > INDEPENDENT * values.max(initial=0.0)).sum())
-    if rank < system.m:
-        _refuse_shared(inner, rows[:, None] * left[:, rank:])
-    return {"rank": float(rank), "row_scale": rows, "scale": columns}
+    shared = _sharing(inner, rows[:, None] * left[:, rank:]) if rank < system.m else []
+    blocks, units = _blocks(inner)
+    return {
+        "rank": float(rank), "row_scale": rows, "scale": columns, "shared": shared, "blocks": blocks, "units": units
+    }  # fmt: skip
 
 
-def _refuse_shared(inner, free: np.ndarray) -> None:
-    """Raise where an objective changes with multipliers to which the columns of `free` may be added: it is not unique."""
+def _sharing(inner, free: np.ndarray) -> list[str]:
+    """The objectives that change with multipliers to which the columns of `free` may be added."""
     system, rng = inner.system, np.random.default_rng(0)
     again, lam = np.array(system.tables["again"], bool), rng.normal(size=system.m)
     inner["ap"][:] = rng.normal(size=system.n)
@@ -80,15 +113,43 @@ def _refuse_shared(inner, free: np.ndarray) -> None:
     def values(lam):
         inner["lam"][: system.m] = lam
         inner.call(OBSERVE)
-        return inner["g"].real[again].copy()
+        return inner["g"].real.copy()
 
-    first = values(lam)
+    first, changed = values(lam), np.zeros(len(again), bool)
     for column in free.T:
         other = values(lam + column / np.abs(column).max())
-        changed = ~(np.abs(other - first) <= UNIQUE * (np.abs(other) + np.abs(first)))
-        if changed.any():
-            name = [name for name, used in zip(system.objectives, again, strict=True) if used][int(changed.argmax())]
-            raise KinegradError(
-                f"The objective {name!r} uses a force that is not unique: constraints are redundant and share it in many ways. "
-                "Remove what holds the same twice, or use another component."
-            )
+        changed |= again & ~(np.abs(other - first) <= UNIQUE * (np.abs(other) + np.abs(first)))
+    return [name for name, found in zip(system.objectives, changed, strict=True) if found]
+
+
+def _blocks(inner) -> tuple[np.ndarray, np.ndarray]:
+    """(m,) the first row of the block that each row belongs to, those of one element that exert forces, or moments; and what
+    multipliers are multiplied by to be compared: 1, and for moments one over the size of the mechanism."""
+    system, x = inner.system, inner["mk"]["x"].real
+    elements, scalars = system.tables["elements"], system.tables["scalars"]
+    moments = np.zeros(system.m, bool)
+    for row in elements["row"]:
+        turned = row["type"] == MEASURE and system.coordinates[scalars[row["n"]][1]].unit == RADIAN
+        if row["row"] < system.m:
+            moments[row["row"]] = turned or (row["type"] == DOT and row["j"] < 0)
+    alone = {row["row"] for row in elements["row_law"]}
+    first: dict[tuple, int] = {}
+    keys = [(OWNER.match(name)[0], moments[k], k if k in alone else -1) for k, name in enumerate(system.row_names)]
+    size = np.abs(x - x.mean(axis=0)).max() if x.size else 1.0
+    return np.array([first.setdefault(key, k) for k, key in enumerate(keys)], np.int64), np.where(
+        moments, 1.0 / size, 1.0
+    )
+
+
+def refuse_shared(work) -> None:
+    """Raises where an objective was found that asks how redundant constraints share a force (OBJ-7)."""
+    first = work.arrays["inner"][NOT_UNIQUE] - 1
+    if first >= 0:
+        raise _not_unique(list(work.system.objectives)[first])
+
+
+def _not_unique(name: str) -> KinegradError:
+    return KinegradError(
+        f"The objective {name!r} uses a force that is not unique: constraints are redundant and share it in many ways. "
+        "Remove what holds the same twice, or use another component."
+    )

@@ -35,6 +35,7 @@ def of_constraint(elements, formula: Formula, reference: Reference):
 def _reaction(elements, formula: Formula, name: str) -> dict[str, list]:
     """Force and moment that the first body of a joint or constraint exerts on its second, at the first marker (OBJ-4)."""
     element = elements.model.joints.get(name) or elements.model.constraints[name]
+    elements.asks_reactions = True
     if name in elements.opened:
         return reaction(elements, formula, name)
     if name in elements.can_open:

@@ -62,6 +62,7 @@ class Elements:
         self._bound: list[tuple[int, str, Formula, object]] = []
         self.states: list[tuple[int, int]] = []
         self.again: list[bool] = []  # objectives with multipliers
+        self.asks_reactions = False  # whether some of these are in reactions
         self.not_here: dict[str, str] = {}  # objectives that these coordinates cannot give, and why
         self.rows_of: dict[str, range] = {}  # by joint or constraint
         self.can_open: Collection[str] = ()  # joints without rows that can be opened (OBJ-6)

@@ -8,10 +8,16 @@ from kinegrad.coordinates.coordinate_set import CoordinateSet
 from kinegrad.coordinates.elements import Elements
 from kinegrad.coordinates.start_rows import StartRows
 from kinegrad.coordinates.system import Row, System
+from kinegrad.errors import KinegradError
 
 
 def lowered(
-    elements: Elements, coordinates: CoordinateSet, values: Mapping | None, euler: Callable, slides: Callable
+    elements: Elements,
+    coordinates: CoordinateSet,
+    values: Mapping | None,
+    euler: Callable,
+    slides: Callable,
+    idle: bool = False,
 ) -> System:
     """The system of a set that has its coordinates, and the rows of its own and of its joints, in `elements`.
 
@@ -21,6 +27,8 @@ def lowered(
         Values of independent parameters that replace those of the model.
     euler, slides : callables
         As `StartRows` takes them.
+    idle : bool
+        Whether objectives may use multipliers of rows that hold nothing that can move: who asks has a system beside.
     """
     from kinegrad.coordinates.null_rows import without_null_rows
 
@@ -41,6 +49,7 @@ def lowered(
         "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
         "tables": {slots.first: name for name, slots in e._tables.items()},
         "known": {}, "again": tuple(e.again), "not_here": e.not_here,
+        "written": m, "complete": not e.shared, "idle": "",
     }  # fmt: skip
     system = System(
         model=e.model, set=coordinates, tables=tables,
@@ -49,7 +58,19 @@ def lowered(
         rows=rows_of(e.row_names[:m], e.implied, closures), freedoms=tuple(e.freedoms), objectives=objectives,
         markers=dict(e.marker_names), own=tuple(e.own),
     )  # fmt: skip
-    return without_null_rows(system)
+    system = without_null_rows(system)
+    if not idle:
+        refuse_idle(system)
+    return system
+
+
+def refuse_idle(system: System) -> None:
+    """Raises where an objective uses the multiplier of a row that was left out."""
+    if system.tables["idle"]:
+        raise KinegradError(
+            f"An objective uses the force of {system.tables['idle']!r}, a row that holds nothing that can move, so that "
+            "its force is not known; use another component, or leave it out."
+        )
 
 
 def rows_of(names_: list[str], implied: list[tuple[int, str]], closures: Collection[int]) -> tuple[Row, ...]:

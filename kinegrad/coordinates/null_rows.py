@@ -77,16 +77,12 @@ def without_null_rows(system: System) -> System:
     scalars = tuple(
         (i, k) if i >= 0 or k >= 0 else (i, -1 - max(0, shift[-1 - k])) for i, k in system.tables["scalars"]
     )
-    for number in system.multipliers:
-        if shift[number] < 0:
-            raise KinegradError(
-                f"An objective uses the force of {system.row_names[number]!r}, a row that holds nothing that can move, so that "
-                "its force is not known; use another component, or leave it out."
-            )
+    idle = next((system.row_names[number] for number in system.multipliers if shift[number] < 0), "")
     return _without_idle_markers(
         replace(
             system,
-            tables=system.tables | {"elements": elements, "owners": owners, "known": {}, "scalars": scalars},
+            tables=system.tables
+            | {"elements": elements, "owners": owners, "known": {}, "scalars": scalars, "idle": idle},
             sizes=system.sizes | {"m": m},
             rows=tuple(replace(row, number=shift[row.number]) for row in system.rows),
             freedoms=tuple(replace(f, row=f.row - system.m + m) for f in system.freedoms),

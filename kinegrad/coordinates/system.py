@@ -150,9 +150,15 @@ class System:
 
     @cached_property
     def beside(self) -> System:
-        """The system in which states are solved again: itself, or the one with opened joints (OBJ-6)."""
+        """The system in which states are solved again: itself, or one with opened joints (OBJ-6, OBJ-7)."""
         opened = self.tables.get("opened")
         return self if opened is None else opened.with_parameters(self.rho).with_solver(self.solver)
+
+    @cached_property
+    def all_beside(self) -> System:
+        """The same where objectives use forces that redundant rows share: all joints that share them are opened (OBJ-7)."""
+        opened = self.tables.get("all_opened")
+        return self.beside if opened is None else opened.with_parameters(self.rho).with_solver(self.solver)
 
     def refuse_objectives(self) -> None:
         """Raise where these coordinates cannot give an objective."""

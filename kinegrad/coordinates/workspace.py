@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinegrad.coordinates.beside import RUNS, refuse_shared, replaced, set_up
 from kinegrad.coordinates.patterns import DENSE, FRONTS
 from kinegrad.coordinates.sparse import Fronts, Rows
 from kinegrad.kernels.products import PATTERN_OF, STATUS
@@ -136,22 +137,22 @@ class Workspace:
             self.calls.check()
         if "beside" in self.__dict__:
             self.beside.check_calls()
+            refuse_shared(self)
 
     @cached_property
     def beside(self) -> Workspace:
         """The workspace in which states are solved again for objectives with forces of constraints."""
-        from kinegrad.coordinates.beside import set_up
-
-        ds, every_marker, wanted = self._like
-        inner = Workspace(self.system.beside, self.arrays["s"], ds, every_marker, wanted, plain=True)
-        set_up(self, inner)
+        system, (ds, every_marker, wanted) = self.system, self._like
+        for one in (system.beside, system.all_beside):
+            inner = Workspace(one, self.arrays["s"], ds, every_marker, wanted, plain=True)
+            if set_up(self, inner):
+                break
         return inner
 
     def _function(self, which: int):
         """The compiled function with a number: that of the set, or the one that takes its place."""
         if self._plain:
             return self.system.set.functions[which]
-        from kinegrad.coordinates.beside import RUNS, replaced
         from kinegrad.kernels.table import address
 
         if which not in RUNS:
@@ -200,6 +201,7 @@ class Workspace:
             MATRICES_OF_SCRATCH,
             N_FLAG,
             N_FUNCTIONS,
+            N_INNER,
             N_PAR,
             PIVOTS,
             VECTORS,
@@ -232,11 +234,13 @@ class Workspace:
         whole |= {"flag": ((N_FLAG,), np.int64)}
         whole |= dict.fromkeys(PIVOTS, ((n,), np.int32))
         again = self.system.solves_again
-        n, m = (self.system.beside.n, self.system.beside.m) if again else (n, m)
-        whole |= {"inner": ((2 * again,), np.int64), "again": ((o * again,), np.int64)}
+        n, m = (self.system.all_beside.n, self.system.all_beside.m) if again else (n, m)
+        whole |= {"inner": ((N_INNER * again,), np.int64), "again": ((o * again,), np.int64)}
         whole |= {"inner_fn": ((N_FUNCTIONS * again,), np.int64), "inner_opts": ((6 * again,), np.float64)}
-        whole |= {"inner_q": ((n * again,), np.int64)}
-        shapes |= {name: (o * again, n if name == "by_motion" else m) for name in BY_FORCES}
+        whole |= {"inner_q": ((n * again,), np.int64), "blocks": ((m * again,), np.int64)}
+        whole |= {"units": ((m * again,), np.float64)}
+        width = {"by_motion": n, "g_other": 2}
+        shapes |= {name: (o * again, width.get(name, m)) for name in BY_FORCES}
         return {name: (shape, number) for name, shape in shapes.items()} | whole
 
     def __getitem__(self, name: str) -> np.ndarray:

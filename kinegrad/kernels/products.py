@@ -78,9 +78,16 @@ FRONT_WORDS = ("front_job", "front_words", "solver")
 
 # Of objectives with forces of constraints (`kinegrad.kernels.formulations.constraint_forces`): the context beside and its
 # number of rows, which coordinate each of its own is (-1: it is held at zero), functions of the set, and which objectives these
-# are; options; their derivatives by multipliers, and adjoints of the equations of motion and of rows in them.  Or empty.
+# are; options; of its rows, the first of the block of each, and what makes moments comparable with forces; derivatives by
+# multipliers, and adjoints of the equations of motion and of rows in them; values with other multipliers.  Or empty.
+# `again` tells whether an objective uses forces of constraints, or such as redundant rows share; `inner` ends with whether any
+# does, and 1 + an objective that asks how.
+AGAIN, SHARING = 1, 2
+N_INNER = 4
+POINTER, ROWS, SHARED, NOT_UNIQUE = range(N_INNER)
 SOLVED_AGAIN = {"inner": "i8", "inner_q": "i8", "inner_fn": "i8", "again": "i8", "inner_opts": "f8"}
-BY_FORCES = ("g_lam", "by_motion", "by_rows")
+SOLVED_AGAIN |= {"blocks": "i8", "units": "f8"}
+BY_FORCES = ("g_lam", "by_motion", "by_rows", "g_other")
 
 PATTERN_OF = {
     name: pattern for kinds in (PATTERNS, PATTERNS_OF_SCRATCH) for pattern, names in kinds.items() for name in names

@@ -60,7 +60,11 @@ def signals_alone(system: System, n: int) -> System:
         rows=tuple(Row(system.coordinates[own.k], k, True) for k, own in enumerate(bound)),
         own=tuple(Own(own.k, row=k) for k, own in enumerate(bound)),
         tables={
-            **{key: value for key, value in tables.items() if key not in ("structure", "watching", "opened")},
+            **{
+                key: value
+                for key, value in tables.items()
+                if key not in ("structure", "watching", "opened", "all_opened")
+            },
             "elements": dict.fromkeys(tables["elements"], ()) | kept,
             "packed": replace(packed, ins=ins),
             "scalars": tuple((markers[tables["scalars"][k][0]], tables["scalars"][k][1]) for k in scalars),

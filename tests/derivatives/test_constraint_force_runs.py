@@ -2,11 +2,12 @@
 
 from constraint_force_models import BODIES, OF_DRIVER, OF_JOINTS, SIMULATION
 from every_formulation import gradient_tests, main
-from whole_runs import Case, driven_crank, open_chain
+from whole_runs import EXAMPLES, Case, driven_crank, open_chain
 
 from kinegrad.model.model import Model
 from kinegrad.model.simulation import ALI3P, GeneralizedAlpha, Index1, MatrixR, Newmark, Penalty, Recursive, RungeKutta4
 
+FIVE = ("L_s1", "L_s2", "m_A1", "r_G", "L_A1")
 WRT = ("m", "L", "k", "w", "gy", "start", "spin", "y0[1]")
 
 
@@ -43,6 +44,15 @@ def loaded_loop() -> Model:
     )
 
 
+def planar_loop() -> Model:
+    """Reactions of a linkage whose redundant hinges bear nothing across its plane."""
+    return reactions_of(
+        Model.from_yaml(EXAMPLES / "five_bar" / "model.yaml"),
+        peak={"maximum": "J1.reaction.force.norm + JB.reaction.force.norm", "sharpness": 0.5},
+        last={"final": "norm2(J2.reaction.force) + J3.reaction.force.x"},
+    )
+
+
 STIFF = ALI3P(penalty=1e8)
 CASES = {
     "joint, ali3p": Case(of_driver, STIFF, Newmark(), WRT, 0.012, 0.003),
@@ -55,6 +65,11 @@ CASES = {
     ),
     "joint, reactions in a loop, matrix-r": Case(
         loaded_loop, MatrixR(), RungeKutta4(), ("bend", "r", "u", "zd0", "sway"), 0.011, 0.0055
+    ),
+    "joint, shared in a plane, ali3p": Case(planar_loop, STIFF, Newmark(), FIVE, 0.009, 0.003),
+    "joint, shared in a plane, index1": Case(planar_loop, Index1(), RungeKutta4(), FIVE[1:3], 0.006, 0.003),
+    "reference-point, shared in a plane, ali3p": Case(
+        planar_loop, STIFF, Newmark(), FIVE, 0.009, 0.003, coordinates="reference-point"
     ),
     "reference-point, ali3p": Case(of_joints, STIFF, Newmark(), WRT, 0.009, 0.003, coordinates="reference-point"),
     "reference-point, index1": Case(

@@ -11,7 +11,8 @@ from helpers import assert_close
 import kinegrad as kg
 from kinegrad.errors import KinegradError
 
-FIVE_BAR = Path(__file__).parents[2] / "examples" / "five_bar" / "model.yaml"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FIVE_BAR = EXAMPLES / "five_bar" / "model.yaml"
 WRENCH = [f"reaction.{what}.{c}" for what in ("force", "moment") for c in "xyz"]
 
 
@@ -113,6 +114,49 @@ def test_five_bar_and_what_is_not_unique():
     assert_close(adjoint.matrix, direct.matrix, 1e-10)
     check = direct.check()
     assert max(check["peak", by] for by in ("L_s1", "m_A1", "L_A1")) < 1e-6
-    model.objectives = {"side": {"final": "J1.reaction.force.z"}}
-    with pytest.raises(KinegradError, match="'side' uses a force that is not unique"):
-        kg.simulate(kg.joint(model), "matrix-r", "rk4", t_end=0.1, step=2e-3)
+    for side in (
+        "J1.reaction.force.z",
+        "J2.reaction.moment.x*J1.reaction.force.x",
+        "J1.reaction.force.norm + JA.reaction.force.z",
+    ):
+        model.objectives = {"side": {"final": side}}
+        with pytest.raises(KinegradError, match="'side' uses a force that is not unique"):
+            kg.simulate(kg.joint(model), "matrix-r", "rk4", t_end=0.1, step=2e-3)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "windows", "parallelogram"])
+@pytest.mark.parametrize("kind", ["joint", "reference-point"])
+def test_sizes_of_reactions_of_planar_linkages(name, kind):
+    """Hinges that are redundant bear nothing across the plane: the size of a reaction is that in the plane."""
+    model = kg.Model.from_yaml(EXAMPLES / name / "model.yaml")
+    joints = [joint for joint, one in model.joints.items() if one.type == "revolute"][:6]
+    model.objectives = {f"size_{joint}": {"final": f"{joint}.reaction.force.norm"} for joint in joints}
+    model.objectives["sum"] = {
+        "maximum": " + ".join(f"norm({joint}.reaction.force)" for joint in joints),
+        "sharpness": 1.0,
+    }
+    motion = kg.simulate(kg.lower(model.check(), kind), "index1", "rk4", t_end=0.02, step=2e-3)
+    expected = [np.linalg.norm(motion.reactions().force(joint)[-1]) for joint in joints]
+    assert_close([motion.objectives[f"size_{joint}"] for joint in joints], expected, 1e-8)
+    direct, adjoint = (kg.gradient(motion, method=method) for method in ("direct", "adjoint"))
+    assert_close(adjoint.matrix, direct.matrix, 1e-9)
+    assert direct.check().good
+
+
+def test_what_redundant_joints_really_share_is_refused():
+    """The thread of the lift twists it, and the hinges of a Bennett linkage bear forces through its only state of stress."""
+    for name, joint in (("scissor_lift", "foot_a"), ("bennett", "J2")):
+        for kind in ("joint", "reference-point"):
+            model = kg.Model.from_yaml(EXAMPLES / name / "model.yaml")
+            model.objectives = {"size": {"final": f"{joint}.reaction.force.norm"}}
+            with pytest.raises(KinegradError, match="'size' uses a force that is not unique"):
+                kg.simulate(kg.lower(model.check(), kind), "index1", "rk4", t_end=0.02, step=2e-3)
+
+
+def test_a_load_across_the_plane_that_begins_later_is_told():
+    """Nothing across the plane at the start, then a force: the run ends with the sentence, not with a number."""
+    model = kg.Model.from_yaml(FIVE_BAR)
+    model.forces["late"] = kg.Force(at="bar_12.P2", value=[0, 0, "10*t"])
+    model.objectives = {"size": {"final": "J1.reaction.force.norm"}}
+    with pytest.raises(KinegradError, match="'size' uses a force that is not unique"):
+        kg.simulate(kg.joint(model.check()), "index1", "rk4", t_end=0.02, step=2e-3)

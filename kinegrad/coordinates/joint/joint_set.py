@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakValueDictionary
 
@@ -60,15 +60,14 @@ class JointSet(CoordinateSet):
         cls, model, values: Mapping | None = None, *, cut: Collection[str] = (), body_point: str = "origin"
     ) -> System:
         from kinegrad.coordinates.joint.lowering import Lowering
+        from kinegrad.coordinates.joint.opened import with_opened
 
         if body_point not in BODY_POINTS:
             raise KinegradError(f"body_point is {body_point!r}; choose one of {', '.join(BODY_POINTS)}.")
         lowering = Lowering(model, spanning_tree(model, cut), values, body_point)
         system = lowering.system()
-        if lowering.elements.to_open:
-            opened = Lowering(model, lowering.tree, values, body_point, lowering).system()
-            opened.tables["again"] = system.tables["again"]
-            system = replace(system, slots=opened.slots, tables=system.tables | {"opened": opened, "known": {}})
+        if any(system.tables["again"]):
+            system = with_opened(system, lowering)
         if values is None and not cut and body_point == BODY_POINTS[0]:
             _remember(model, system)
         return system

@@ -51,6 +51,7 @@ class Lowering:
             None if beside is None else beside.slots,
         )
         self.elements.can_open = {edge.joint for edge in tree.edges}
+        self.first = beside is None
         self.to_open = {} if beside is None else beside.elements.to_open
         self.held: dict[str, tuple[int, float]] = {}  # opened joints: the first of six coordinates, sign
         self.slots, self.coordinates = self.elements.slots, self.elements.coordinates
@@ -73,7 +74,20 @@ class Lowering:
             screws=tuple(self.screws), masses=tuple(self.masses),
             place={body: (self.tip[body], self.reference[body]) for body in self.tip},
         )  # fmt: skip
-        return lowered(e, coordinates, self.values, self.euler.__getitem__, self._slides)
+        return lowered(e, coordinates, self.values, self.euler.__getitem__, self._slides, idle=self.first)
+
+    def opened(self) -> Lowering:
+        """That of the same model, with the joints of `elements.to_open` opened."""
+        return Lowering(self.model, self.tree, self.values, self.body_point, self)
+
+    def joints_in_loops(self) -> list[str]:
+        """Joints of the tree on the ways around which cut joints, links and constraints close loops."""
+        constraints = self.model.constraints.values()
+        ends = [self.model.joints[name].between for name in (*self.tree.cut, *self.tree.links)]
+        ends += [constraint.between for constraint in constraints if hasattr(constraint, "between")]
+        ends += [(GROUND, c.marker) for c in constraints if getattr(c, "marker", None)]
+        pairs = [tuple(marker.partition(".")[0] for marker in pair) for pair in ends]
+        return [name for name in self.tree.on_ways(pairs) if name in self.model.joints]
 
     # --- nodes ---
 

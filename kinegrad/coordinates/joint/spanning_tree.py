@@ -14,7 +14,7 @@ floating joint at the body that makes it shallowest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -89,6 +89,18 @@ class SpanningTree:
     def depth(self) -> int:
         """Number of joints between the ground and the farthest body."""
         return max(self.depths.values())
+
+    def on_ways(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
+        """Joints of the tree between the bodies of pairs, in the order of the tree."""
+        up, found = {edge.child: edge for edge in self.edges}, set()
+        for pair in pairs:
+            on_way: set[str] = set()
+            for body in pair:
+                while body in up:
+                    on_way ^= {up[body].joint}  # what both ways to the ground have is on none
+                    body = up[body].parent
+            found |= on_way
+        return [edge.joint for edge in self.edges if edge.joint in found]
 
     @property
     def n_coordinates(self) -> int:

@@ -9,22 +9,29 @@ is a function of q and v alone, whatever the formulation is:
 
 The derivatives in the last line take the places of g_q, g_v, g_s in the context, where g_a = 0: formulations know nothing of
 it.  The context beside may have more coordinates than the other, which are held at zero: joints that are opened (OBJ-6).
+Where redundant rows share forces that objectives use, these are those of least norm (OBJ-7).
 """
 
+from kinegrad.kernels.formulations.acceleration_level import RANK
 from kinegrad.kernels.formulations.acceleration_level_derivatives import linearised, stage_back4
 from kinegrad.kernels.formulations.blocks import add_objectives4, clear4
 from kinegrad.kernels.formulations.continuous_adjoint import solved
+from kinegrad.kernels.formulations.shared_forces import least_norm, shared_objective
 from kinegrad.kernels.jit import JIT, cfunction, kernel
 from kinegrad.kernels.products import (
     BLOCK,
     END_COLUMN,
     FIRST_COLUMN,
     LINEARISE,
+    NOT_UNIQUE,
     OBJECTIVE,
     OBSERVE,
+    POINTER,
     PRODUCTS,
     PULLBACK,
     PULLBACK4,
+    ROWS,
+    SHARED,
     TIME,
     WEIGHT,
 )
@@ -36,10 +43,10 @@ par_, flag_, g_, q_, v_, vp_, mu_, ya_, s_, psi_s_, weights_, weight4_ = PRODUCT
 )
 g_q_, g_s_, g_v_, g_a_, g_lam_, R_s_, E_s_ = PRODUCTS.viewers(*"g_q g_s g_v g_a g_lam R_s E_s".split())
 x4_, H4_, E4_, r2_, U4_, B4_ = PRODUCTS.viewers(*"x4 H4 E4 r2 U4 B4".split())
-inner_, inner_q_, inner_fn_, inner_opts_, again_, by_motion_, by_rows_ = PRODUCTS.viewers(
-    *"inner inner_q inner_fn inner_opts again by_motion by_rows".split()
+inner_, inner_q_, inner_fn_, inner_opts_, again_, blocks_, units_ = PRODUCTS.viewers(
+    *"inner inner_q inner_fn inner_opts again blocks units".split()
 )
-POINTER, ROWS = range(2)  # of `inner`
+by_motion_, by_rows_, g_other_ = PRODUCTS.viewers(*"by_motion by_rows g_other".split())
 UNKNOWN = float("nan")
 
 if JIT:
@@ -67,7 +74,11 @@ def solve_again(ctx, inner):
         q[i] = q_(ctx)[k] if k >= 0 else 0.0
         v[i] = vp_(ctx)[k] if k >= 0 else 0.0
     par[TIME] = par_(ctx)[TIME]
-    return solved(inner_fn_(ctx), inner, inner_(ctx)[ROWS], inner_opts_(ctx))
+    m, opts = inner_(ctx)[ROWS], inner_opts_(ctx)
+    status = solved(inner_fn_(ctx), inner, m, opts)
+    if status == OK and inner_(ctx)[SHARED]:
+        least_norm(inner, m, int(opts[RANK]))
+    return status
 
 
 @cfunction(what="objectives of constraint forces")
@@ -80,6 +91,10 @@ def observe(ctx):
     for o in range(again.shape[0]):
         if again[o]:
             g[o] = g_(inner)[o] if status == OK else UNKNOWN
+    if status == OK and inner_(ctx)[SHARED]:
+        o = shared_objective(inner, fn, inner_(ctx)[ROWS], again, blocks_(ctx), units_(ctx), g_other_(ctx))
+        if o >= 0:
+            inner_(ctx)[NOT_UNIQUE], g[o] = o + 1, UNKNOWN
 
 
 @cfunction(what="objectives of constraint forces")

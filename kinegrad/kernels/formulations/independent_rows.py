@@ -20,7 +20,15 @@ def choose_rows(ctx, m, rank):
 
     `row_scale` and `scale` make rows and coordinates of any unit comparable.
     """
-    P, J, B, zero = wide_(ctx), J_(ctx), apart_(ctx), 0.0 * scale_(ctx)[0]
+    B = apart_(ctx)
+    spread_rows(ctx, m, B)
+    take_rows(B, m, B.shape[1], rank, row_scale_(ctx), scale_(ctx), ease_(ctx))
+
+
+@kernel
+def spread_rows(ctx, m, B):
+    """B (m, n) = J, with the entries that its pattern leaves out."""
+    P, J, zero = wide_(ctx), J_(ctx), 0.0 * scale_(ctx)[0]
     for l in range(m):
         for i in range(B.shape[1]):
             B[l, i] = zero
@@ -34,7 +42,6 @@ def choose_rows(ctx, m, rank):
                 for i in range(first, first + P[P[RUNS] + 3 * k + 1]):
                     B[l, i] = J[p]
                     p += 1
-    take_rows(B, m, B.shape[1], rank, row_scale_(ctx), scale_(ctx), ease_(ctx))
 
 
 @kernel
