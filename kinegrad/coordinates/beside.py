@@ -53,9 +53,7 @@ def set_up(work, inner) -> bool:
     from kinegrad.kernels.table import addresses
 
     system, arrays = work.system, work.arrays
-    place = np.array([system.number_of.get(name, -1) for name in inner.system.coordinates], np.int64)
-    for name in ("q", "v"):
-        inner[name][:] = np.where(place >= 0, work[name if name == "q" else "vp"][place], 0.0)
+    place = _put(work, inner)
     inner["par"][TIME], inner["flag"][FREEDOMS] = work["par"][TIME], 0
     known = inner.system.tables.setdefault("rank", {})
     if not known:
@@ -73,6 +71,7 @@ def set_up(work, inner) -> bool:
         0,
     )
     arrays["inner_q"][: len(place)] = place
+    arrays["linear"][:] = system.tables["linear"]
     arrays["inner_opts"][:] = 0.0, 0.0, 0.0, 0.0, -1.0, known["rank"]
     arrays["again"][:] = AGAIN * np.array(system.tables["again"])
     arrays["again"][[list(system.objectives).index(name) for name in known["shared"]]] = SHARING
@@ -82,6 +81,23 @@ def set_up(work, inner) -> bool:
     inner.link_solver()
     work.context.inner = inner.context
     return True
+
+
+def _put(work, inner) -> np.ndarray:
+    """Puts the state of a workspace into the one beside; (n,) the coordinate, or -2 - the scalar, that each one there is."""
+    system, beside = work.system, inner.system
+    scalars = system.tables["coordinates_beside"]
+    if not scalars:
+        place = np.array([system.number_of.get(name, -1) for name in beside.coordinates], np.int64)
+        for name, own in (("q", "q"), ("v", "vp")):
+            inner[name][:] = np.where(place >= 0, work[own][place], 0.0)
+        return place
+    work.call(EVALUATE)
+    work.call(BIAS)
+    places, markers = [system.tables["scalars"][k] for k in scalars], work["mk"]
+    for name, own, part in (("q", "q", "x"), ("v", "vp", "xd")):
+        inner[name][:] = [markers[part][i, k] if i >= 0 else work[own][k] for i, k in places]
+    return -2 - np.array(scalars, np.int64)
 
 
 def _rank(inner) -> dict:

@@ -6,6 +6,7 @@ bodies add up to the reaction on the second one, at the first marker (OBJ-4).
 
 from __future__ import annotations
 
+from kinegrad.coordinates.joints import KINDS
 from kinegrad.coordinates.joints.rows import cross
 from kinegrad.coordinates.laws import Formula
 from kinegrad.coordinates.opened_joints import reaction
@@ -54,16 +55,14 @@ def _reaction(elements, formula: Formula, name: str) -> dict[str, list]:
             "reaction.force": [-elements.multiplier(formula, row) for row in rows],
             "reaction.moment": [formula.graph.constant(0.0)] * 3,
         }
-    if laws & set(rows):
-        raise NotHere(
-            f"uses the reaction of {name!r}, which is given by expressions; take joint coordinates, with it in the tree."
-        )
     if not hasattr(element, "between"):
         raise ExpressionError(f"uses the reaction of {name!r}, which is not between two markers.")
     second = element.between[1].partition(".")[0]
     at = elements.components(formula, elements.marker(element.between[isinstance(element, PointOnLine | PointInPlane)]))
     every, zero = list(elements.markers), formula.graph.constant(0.0)
     force, moment = [zero] * 3, [zero] * 3
+    for row in laws & set(rows):
+        force, moment = KINDS[element.type].thrust(elements, formula, name, element, row)
     for row in (row for row in elements.tables["row"] if row["row"] in rows):
         lam = elements.multiplier(formula, row["row"])
         for marker, covector in _covectors(elements, formula, row):

@@ -7,7 +7,7 @@ This part of lowering is the same for every coordinate set; a set says which joi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from kinegrad.coordinates.constraint_forces import NotHere
 from kinegrad.coordinates.constraints import LOWERINGS as CONSTRAINTS
@@ -63,6 +63,10 @@ class Elements:
         self.states: list[tuple[int, int]] = []
         self.again: list[bool] = []  # objectives with multipliers
         self.asks_reactions = False  # whether some of these are in reactions
+        self.apart: Sequence[tuple] | None = None  # markers that are the coordinates of the system beside (OBJ-8)
+        self.linear: list[
+            int
+        ] = []  # of objectives that are linear in these: the first slot of their derivatives, else -1
         self.not_here: dict[str, str] = {}  # objectives that these coordinates cannot give, and why
         self.rows_of: dict[str, range] = {}  # by joint or constraint
         self.can_open: Collection[str] = ()  # joints without rows that can be opened (OBJ-6)
@@ -263,6 +267,11 @@ class Elements:
             self._bound.append((k, f"{name}.{part} measured", formula, Phi))
         return self.angles[name, part]
 
+    def bound_row(self, name: str, part: str) -> int | None:
+        """The row, to be written behind all others, that binds a coordinate of a joint to markers, if there is one."""
+        k = self.angles.get((name, part))
+        return next((len(self.row_names) + i for i, own in enumerate(self._bound) if own[0] == k), None)
+
     def own_state(self, coordinate: Coordinate, inertia: int, start: int) -> int:
         """A new entry of q with inertia of its own: that and its rate at the start are slots (OWN-2)."""
         k = self._new(coordinate)
@@ -414,9 +423,38 @@ class Elements:
                 formula = self.formula()
                 g = formula.graph.constant(0.0)
             formula.forget_unused(g)
-            self.add("objective", name, self.packed.add(formula, objective_tapes(formula, g), row=row))
             every = list(self.scalars)
             self.again.append(elsewhere or any(every[k][0] < 0 and every[k][1] < 0 for k in formula.scalars))
+            self.linear.append(-1)
+            if self.apart is not None and (self.again[-1] or name in self.not_here):
+                self.not_here.pop(name, None)
+                self.again[-1] = True
+                formula, g = self._linear(name)
+            self.add("objective", name, self.packed.add(formula, objective_tapes(formula, g), row=row))
             if not self.again[-1]:
                 self.watch(name, formula, [g])
         return kinds
+
+    def _linear(self, name: str) -> tuple[Formula, object]:
+        """The objective as a linear one in the coordinates of the system beside and their rates: its derivatives by these are
+        slots, which are filled where it is differentiated (OBJ-8)."""
+        formula, numbers, n = self.formula(), self.beside_scalars(), len(self.apart)
+        first = self.slots.scalars(f"{name} by coordinates beside", [self.slots.graph.constant(0.0)] * (2 * n))
+        self.linear[-1] = first
+        g = formula.graph.constant(0.0)
+        for i, number in enumerate(numbers):
+            for rate in range(2):
+                g = g + formula.slot(first + n * rate + i) * formula.scalar(number, rate)
+        return formula, g
+
+    def beside_scalars(self) -> list[int]:
+        """Numbers of the scalars that are the coordinates of the system beside."""
+        numbers = []
+        for what in self.apart:
+            if isinstance(what, Coordinate):
+                k = next((k for k, own in enumerate(self.coordinates) if own == what), None)
+                numbers.append(self.coordinate_scalar(self.angle(what.owner, what.part) if k is None else k))
+            else:
+                body, slot, point, component = what
+                numbers.append(self.scalar(self._marker(body, slot, point), component))
+        return numbers

@@ -49,6 +49,7 @@ def lowered(
         "owners": {name: tuple(owners) for name, owners in e.owners.items()}, "times": tuple(e.times), "packed": e.packed,
         "tables": {slots.first: name for name, slots in e._tables.items()},
         "known": {}, "again": tuple(e.again), "not_here": e.not_here,
+        "linear": tuple(e.linear), "coordinates_beside": () if e.apart is None else tuple(e.beside_scalars()),
         "written": m, "complete": not e.shared, "idle": "",
     }  # fmt: skip
     system = System(

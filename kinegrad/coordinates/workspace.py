@@ -238,7 +238,7 @@ class Workspace:
         whole |= {"inner": ((N_INNER * again,), np.int64), "again": ((o * again,), np.int64)}
         whole |= {"inner_fn": ((N_FUNCTIONS * again,), np.int64), "inner_opts": ((6 * again,), np.float64)}
         whole |= {"inner_q": ((n * again,), np.int64), "blocks": ((m * again,), np.int64)}
-        whole |= {"units": ((m * again,), np.float64)}
+        whole |= {"units": ((m * again,), np.float64), "linear": ((o * again,), np.int64)}
         width = {"by_motion": n, "g_other": 2}
         shapes |= {name: (o * again, width.get(name, m)) for name in BY_FORCES}
         return {name: (shape, number) for name, shape in shapes.items()} | whole

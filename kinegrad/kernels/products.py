@@ -77,16 +77,17 @@ FRONT_NUMBERS = {"T_fronts": 2, "M_fronts": 2, "front_w": 1, "front_x": 2}  # an
 FRONT_WORDS = ("front_job", "front_words", "solver")
 
 # Of objectives with forces of constraints (`kinegrad.kernels.formulations.constraint_forces`): the context beside and its
-# number of rows, which coordinate each of its own is (-1: it is held at zero), functions of the set, and which objectives these
-# are; options; of its rows, the first of the block of each, and what makes moments comparable with forces; derivatives by
-# multipliers, and adjoints of the equations of motion and of rows in them; values with other multipliers.  Or empty.
+# number of rows, which coordinate each of its own is (-1: it is held at zero; -2 - k: it is scalar k), functions of the set,
+# and which objectives these are; of those linear in these coordinates, the first slot of their derivatives, or -1; options; of
+# its rows, the first of the block of each, and what makes moments comparable with forces; derivatives by multipliers, and
+# adjoints of the equations of motion and of rows in them; values with other multipliers.  Or empty.
 # `again` tells whether an objective uses forces of constraints, or such as redundant rows share; `inner` ends with whether any
 # does, and 1 + an objective that asks how.
 AGAIN, SHARING = 1, 2
 N_INNER = 4
 POINTER, ROWS, SHARED, NOT_UNIQUE = range(N_INNER)
 SOLVED_AGAIN = {"inner": "i8", "inner_q": "i8", "inner_fn": "i8", "again": "i8", "inner_opts": "f8"}
-SOLVED_AGAIN |= {"blocks": "i8", "units": "f8"}
+SOLVED_AGAIN |= {"blocks": "i8", "units": "f8", "linear": "i8"}
 BY_FORCES = ("g_lam", "by_motion", "by_rows", "g_other")
 
 PATTERN_OF = {

@@ -75,6 +75,11 @@ CASES = {
     "reference-point, index1": Case(
         of_joints, Index1(), RungeKutta4(), WRT[::2], 0.009, 0.003, coordinates="reference-point"
     ),
+    "natural, reactions, ali3p": Case(of_joints, STIFF, Newmark(), WRT, 0.009, 0.003, coordinates="natural"),
+    "natural, reactions in a loop, index1": Case(
+        loaded_loop, Index1(), RungeKutta4(), ("bend", "r", "u", "zd0", "sway"), 0.011, 0.0055, coordinates="natural"
+    ),
+    "natural, shared in a plane, ali3p": Case(planar_loop, STIFF, Newmark(), FIVE, 0.009, 0.003, coordinates="natural"),
     "natural, ali3p": Case(of_driver, STIFF, Newmark(), WRT[1::2], 0.009, 0.003, coordinates="natural"),
 }
 

@@ -121,11 +121,6 @@ def test_refusals():
     late = system(objectives="objectives:\n  late: {sum: rod.B.y, times: [0.5]}\n")
     with pytest.raises(KinegradError, match=r"'late' takes a sum at t = 0.5 s, outside the run"):
         kg.simulate(late)
-    shared = system("natural", objectives="objectives:\n  load: {final: pin.reaction.force.x}\n")
-    with pytest.raises(
-        KinegradError, match=r"'pin', which the bodies share .* take joint or reference-point coordinates"
-    ):
-        kg.simulate(shared)
     sums = kg.simulate(system(T=0.012), "index1", "rk4")
     with pytest.raises(KinegradError, match="'some', a sum at times; take the discrete adjoint"):
         kg.gradient(sums, wrt=["m"], method="continuous-adjoint")

@@ -36,10 +36,6 @@ def test_every_kind_of_joint_in_every_role(kind):
     for cut in ("rail", "base", "it"):
         point = "com" if cut == "base" else "origin"
         system = kg.joint(model, cut=(cut,), body_point=point)
-        if cut == "it" and kind.startswith("screw"):
-            with pytest.raises(KinegradError, match="'it', which is given by expressions"):
-                kg.simulate(system, "index1", "rk4", t_end=1e-3, step=1e-3)
-            continue
         assert system.beside.n == system.n + 6 * (len(model.joints) - 1) and len(system.beside.slots) == len(
             system.slots
         )
@@ -160,3 +156,28 @@ def test_a_load_across_the_plane_that_begins_later_is_told():
     model.objectives = {"size": {"final": "J1.reaction.force.norm"}}
     with pytest.raises(KinegradError, match="'size' uses a force that is not unique"):
         kg.simulate(kg.joint(model.check()), "index1", "rk4", t_end=0.02, step=2e-3)
+
+
+@pytest.mark.parametrize("pitch", [0.05, 0.0])
+@pytest.mark.parametrize("kind", ["reference-point", "natural"])
+def test_a_free_base_in_other_coordinates(kind, pitch):
+    """The same joints held by rows, or shared: a screw with a torque on its angle, a weld, a Cardan joint with a driver."""
+    description = kg.Model.from_yaml_text(FREE_BASE).to_dict()
+    description["joints"]["thread"]["pitch"] = pitch
+    model = of_every_joint(description)
+    motion = kg.simulate(kg.lower(model, kind), "index1", "rk4")
+    assert_those_of_the_motion(motion, 1e-8)
+    in_joints = kg.simulate(kg.joint(model), "recursive", "rk4")
+    assert_close(list(motion.objectives.values()), list(in_joints.objectives.values()), 1e-6)
+    direct, adjoint = (kg.gradient(motion, method=method) for method in ("direct", "adjoint"))
+    assert_close(adjoint.matrix, direct.matrix, 1e-9)
+    assert_close(direct.matrix, kg.gradient(in_joints).matrix, 1e-5)
+    assert direct.check().good
+
+
+@pytest.mark.parametrize("kind", roles.KINDS)
+@pytest.mark.parametrize("lower", [kg.reference_point, kg.natural])
+def test_every_kind_of_joint_in_absolute_coordinates(kind, lower):
+    """Six numbers of each joint, held by rows or shared by coordinates, are those of the balance of the bodies."""
+    system = lower(of_every_joint(roles.closed(kind)))
+    assert_those_of_the_motion(kg.simulate(system, "index1", "rk4", t_end=1e-3, step=1e-3), 1e-8)

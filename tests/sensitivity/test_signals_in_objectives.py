@@ -88,7 +88,7 @@ def written(names):
 @pytest.mark.parametrize("kind", ["joint", "reference-point", "natural"])
 def test_every_signal_in_every_kind_of_objective(kind):
     model = kg.Model.from_yaml_text(MODEL)
-    groups = GROUPS if kind == "natural" else GROUPS | {"joints": JOINTS}
+    groups = GROUPS | {"joints": JOINTS}
     objectives, along = {}, {}
     for group, names in groups.items():
         text, along[group] = written(names)

@@ -171,6 +171,10 @@ class JointKind(ABC):
         """The coordinate `part`, from markers alone."""
         raise KinegradError(f"joint {name!r} is {self.type}: it has no coordinate {part!r} that can be measured.")
 
+    def thrust(self, elements: Elements, formula: Formula, name: str, joint, row: int) -> tuple[list, list]:
+        """Force and moment on the second body, at the first marker, of a row that is given by an expression."""
+        raise KinegradError(f"joints of the type {self.type!r} have no rows given by expressions")
+
     @abstractmethod
     def free_directions(self, numbers, path: str, joint) -> Sequence[Free]:
         """Directions in which the joint holds nothing (REA-1); `numbers` gives values by their paths (`number`, `unit`)."""

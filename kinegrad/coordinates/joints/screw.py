@@ -72,6 +72,17 @@ class ScrewKind(JointKind):
         c, s = algebra.cos(turned), algebra.sin(turned)
         elements.expression_row(f"{name} pitch", formula, pitch * algebra.atan2(C * s - S * c, C * c + S * s))
 
+    def thrust(self, elements, formula, name, joint, row):
+        """Those of the row of the pitch, and of the row of the angle, through which a force on it acts along the axis; without
+        that force (SCW-6)."""
+        pitch = self._pitch(elements, formula, name, joint)
+        thrust = -elements.multiplier(formula, row)
+        bound = elements.bound_row(name, "angle")
+        if bound is not None and not self._has_no_pitch(elements, name, joint):
+            thrust = thrust - elements.multiplier(formula, bound) / pitch
+        axis = rows.components(elements, formula, rows.axis_columns(elements, name, joint)[0][2])
+        return [thrust * x for x in axis], [-(pitch * thrust * x) for x in axis]
+
     def measure(self, elements, formula, name, joint, part):
         if self._has_no_pitch(elements, name, joint):
             return Measured(

@@ -22,11 +22,32 @@ from kinegrad.model.parameters import Parameters
 
 
 class Lowering:
-    """One model on its way to a System; `sharing` False leaves every body alone and all joints to rows."""
+    """One model on its way to a System.
 
-    def __init__(self, model, values: Mapping | None, merge: bool, planar: str, sharing: bool = True):
+    Parameters
+    ----------
+    sharing : bool
+        Whether joints share anything; without, every body is left alone and all joints to rows.
+    apart : Lowering, optional
+        One without, of the same model, in which objectives find the forces of joints that are shared here (OBJ-8).
+    """
+
+    def __init__(
+        self,
+        model,
+        values: Mapping | None,
+        merge: bool,
+        planar: str,
+        sharing: bool = True,
+        apart: Lowering | None = None,
+    ):
         self.model, self.values, self.merge, self.planar = model, values, merge, planar
-        self.elements = Elements(model, Parameters(model.parameters), lambda joint, part: None)
+        parameters = Parameters(model.parameters) if apart is None else apart.elements.parameters
+        self.elements = Elements(
+            model, parameters, lambda joint, part: None, None if apart is None else apart.elements.slots
+        )
+        if apart is not None:
+            self.elements.apart = apart.markers()
         self.slots, self.coordinates = self.elements.slots, self.elements.coordinates
         self.masses = {name: whole_body(self.slots, f"bodies.{name}", body) for name, body in model.bodies.items()}
         self.places = groups(self.elements, sharing)
@@ -56,6 +77,16 @@ class Lowering:
         held = dict.fromkeys(self.sharing.held + (plane.held if plane else []))
         rows = tuple(row for row in system.rows if row.number >= 0 or not row.closure)
         return replace(system, held=tuple(held), rows=rows)
+
+    def markers(self) -> list[tuple | Coordinate]:
+        """What each coordinate is: body, slot, whether it is a point, and component of a marker; or one of an element."""
+        found: list[tuple | Coordinate] = list(self.coordinates)
+        for head, basis in self.sharing.bases.items():
+            for column in basis.columns:
+                for i, (kind, k) in enumerate(column.entity.components):
+                    if kind == "q":
+                        found[k] = (head, column.slot, column.entity.point, i)
+        return found
 
     # --- entities ---
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -64,7 +64,19 @@ class NaturalSet(CoordinateSet):
             raise KinegradError(f"planar is {planar!r}; choose one of {', '.join(PLANAR)}.")
         if not isinstance(merge, bool):
             raise KinegradError(f"merge is {merge!r}; choose true or false.")
-        return Lowering(model, values, merge, planar).system()
+        system = Lowering(model, values, merge, planar).system()
+        left = system.tables["not_here"]
+        if not left:
+            return system
+        apart = Lowering(model, values, merge, "off", sharing=False)
+        beside = apart.system()
+        left |= beside.tables["not_here"]
+        if left.keys() > beside.tables["not_here"].keys():
+            system = Lowering(model, values, merge, planar, apart=apart).system()
+            beside.tables.update(again=system.tables["again"], known={})
+            made = {"opened": replace(beside, slots=system.slots), "not_here": beside.tables["not_here"], "known": {}}
+            system = replace(system, tables=system.tables | made)
+        return system
 
     @property
     def options(self) -> dict:

@@ -9,9 +9,11 @@ is a function of q and v alone, whatever the formulation is:
 
 The derivatives in the last line take the places of g_q, g_v, g_s in the context, where g_a = 0: formulations know nothing of
 it.  The context beside may have more coordinates than the other, which are held at zero: joints that are opened (OBJ-6).
-Where redundant rows share forces that objectives use, these are those of least norm (OBJ-7).
+Where redundant rows share forces that objectives use, these are those of least norm (OBJ-7).  Or its coordinates are scalars of
+the other (`linear`), in which the objective is linear, with their derivatives as slots (OBJ-8).
 """
 
+from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.formulations.acceleration_level import RANK
 from kinegrad.kernels.formulations.acceleration_level_derivatives import linearised, stage_back4
 from kinegrad.kernels.formulations.blocks import add_objectives4, clear4
@@ -43,11 +45,13 @@ par_, flag_, g_, q_, v_, vp_, mu_, ya_, s_, psi_s_, weights_, weight4_ = PRODUCT
 )
 g_q_, g_s_, g_v_, g_a_, g_lam_, R_s_, E_s_ = PRODUCTS.viewers(*"g_q g_s g_v g_a g_lam R_s E_s".split())
 x4_, H4_, E4_, r2_, U4_, B4_ = PRODUCTS.viewers(*"x4 H4 E4 r2 U4 B4".split())
-inner_, inner_q_, inner_fn_, inner_opts_, again_, blocks_, units_ = PRODUCTS.viewers(
-    *"inner inner_q inner_fn inner_opts again blocks units".split()
+inner_, inner_q_, inner_fn_, inner_opts_, again_, blocks_, units_, linear_ = PRODUCTS.viewers(
+    *"inner inner_q inner_fn inner_opts again blocks units linear".split()
 )
 by_motion_, by_rows_, g_other_ = PRODUCTS.viewers(*"by_motion by_rows g_other".split())
+(sc_,) = ELEMENTS.viewers("sc")
 UNKNOWN = float("nan")
+HELD = -1  # in `inner_q`; below it are scalars
 
 if JIT:
 
@@ -71,8 +75,12 @@ def solve_again(ctx, inner):
         s[k] = s_(ctx)[k]
     for i in range(q.shape[0]):
         k = place[i]
-        q[i] = q_(ctx)[k] if k >= 0 else 0.0
-        v[i] = vp_(ctx)[k] if k >= 0 else 0.0
+        if k >= 0:
+            q[i], v[i] = q_(ctx)[k], vp_(ctx)[k]
+        elif k == HELD:
+            q[i], v[i] = 0.0, 0.0
+        else:
+            q[i], v[i] = sc_(ctx)[HELD - 1 - k]["u"], sc_(ctx)[HELD - 1 - k]["ud"]
     par[TIME] = par_(ctx)[TIME]
     m, opts = inner_(ctx)[ROWS], inner_opts_(ctx)
     status = solved(inner_fn_(ctx), inner, m, opts)
@@ -104,6 +112,7 @@ def linearise(ctx):
     Q, V, A, r2, U, B, weights = x4_(inner), H4_(inner), E4_(inner), r2_(inner), U4_(inner), B4_(inner), weights_(inner)
     g, g_q, g_s, g_v, g_a, g_lam = g_(ctx), g_q_(ctx), g_s_(ctx), g_v_(ctx), g_a_(ctx), g_lam_(inner)
     R_s, E_s, by_motion, by_rows, place = R_s_(inner), E_s_(inner), by_motion_(ctx), by_rows_(ctx), inner_q_(ctx)
+    linear = linear_(ctx)
     no, n = g.shape[0], Q.shape[0]
     call(fn[LINEARISE], ctx)
     status = solve_again(ctx, inner)
@@ -134,8 +143,10 @@ def linearise(ctx):
             for i in range(n):
                 by_motion[o, i] = U[i, c]
                 k = place[i]
-                if k >= 0:
+                if k >= 0 and linear[o] < 0:
                     g_q[o, k], g_v[o, k], g_a[o, k] = Q[i, c], V[i, c], 0.0
+                elif linear[o] >= 0:
+                    s_(ctx)[linear[o] + i], s_(ctx)[linear[o] + n + i] = Q[i, c], V[i, c]
             for l in range(m):
                 by_rows[o, l] = B[l, c]
             for p in range(g_s.shape[1]):
@@ -144,7 +155,24 @@ def linearise(ctx):
                     x -= U[i, c] * R_s[i, p]
                 for l in range(m):
                     x -= B[l, c] * E_s[l, p]
-                g_s[o, p] = x
+                g_s[o, p] = g_s_(inner)[o, p] = x
+    add_linear(ctx, inner)
+
+
+@kernel
+def add_linear(ctx, inner):
+    """Derivatives of objectives that are linear in the coordinates beside, which their slots have now (OBJ-8)."""
+    linear, g, g_s, some = linear_(ctx), g_(ctx), g_s_(ctx), False
+    for o in range(linear.shape[0]):
+        some = some or linear[o] >= 0
+    if not some:
+        return
+    call(inner_fn_(ctx)[LINEARISE], ctx)
+    for o in range(linear.shape[0]):
+        if linear[o] >= 0:
+            g[o] = g_(inner)[o]
+            for p in range(g_s.shape[1]):
+                g_s[o, p] += g_s_(inner)[o, p]
 
 
 @cfunction(what="objectives of constraint forces")
@@ -155,7 +183,8 @@ def pullback(ctx):
     if again_(ctx).shape[0] == 0 or not again_(ctx)[o] or weight == 0.0:
         call(fn[PULLBACK], ctx)
         return
-    par[WEIGHT] = 0.0
+    if linear_(ctx)[o] < 0:
+        par[WEIGHT] = 0.0
     call(fn[PULLBACK], ctx)
     par[WEIGHT] = weight
     pull_beside(ctx, inner, o, weight)
@@ -168,7 +197,7 @@ def pullback4(ctx):
     first = 4 * flag[BLOCK]
     kept = (weights[0], weights[1], weights[2], weights[3])
     for c in range(flag[FIRST_COLUMN], flag[END_COLUMN]):
-        if again[first + c]:
+        if again[first + c] and linear_(ctx)[first + c] < 0:
             weights[c] = 0.0
     call(fn[PULLBACK4], ctx)
     for c in range(flag[FIRST_COLUMN], flag[END_COLUMN]):
