@@ -60,10 +60,10 @@ class Outcome:
 
 
 def compared(outcome: Outcome, plans: Sequence[Plan]) -> Outcome:
-    """The outcome of the last of several stages, beside what its simulations give with the start of the study.
+    """The outcome of the last stage, beside what its simulations give with the start of the study.
 
-    A stage before may have a shorter horizon, so its values do not compare; where the start does not work in the last stage,
-    the values with which this began stay.
+    A stage before may have a shorter horizon, so its values do not compare, and a search that was stopped goes on from
+    another design; where the start does not work in the last stage, the values with which this began stay.
     """
     last = plans[-1].started_at(begun(plans, plans[0].variables.start))
     problem = StudyProblem(last)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -267,10 +268,10 @@ def _stages(stages: list[Plan], log, progress):
             continue
         if before is not None:
             plan = plan.started_at(plan.carried(stages[number - 1], before.values))
-        seen = log.best.get((0, number))
+        seen, start = log.best.get((0, number)), plan.variables.start.tolist()
         plan = plan if seen is None else plan.started_at(np.array(seen["values"]))
-        before = search(plan, record=_Recorder(log, number, plan), progress=progress)
-        if number and number == len(stages) - 1:
+        before = replace(search(plan, record=_Recorder(log, number, plan), progress=progress), start=start)
+        if number == len(stages) - 1 and (number or seen is not None):
             before = compared(before, stages)
         log.write({"kind": "result", "job": 0, "stage": number, "outcome": without_nan(before.plain())})
         yield before

@@ -17,7 +17,7 @@ def study():
 
 
 def records(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in path.read_text().splitlines() if "torn" not in line]
 
 
 def test_a_finished_study_is_read(study, tmp_path, monkeypatch):
@@ -45,9 +45,11 @@ def test_a_stopped_study_goes_on(study, tmp_path):
     best = min((r for r in records(path) if r.get("merit")), key=lambda r: r["merit"])
     with path.open("a") as file:
         file.write('{"kind": "evaluation", "torn')
-    found = study.optimize(log=path)
+    found, whole = study.optimize(log=path), study.optimize()
     assert found.status == "optimum" and found.values["minimise"] == pytest.approx(12.0, rel=1e-8)
-    assert found.start["u"] == best["values"] and found.evaluations < 20
+    (again,) = [r["values"] for r in records(path) if r["kind"] == "evaluation" and r["number"] == 1][1:]
+    assert again == best["values"] and found.evaluations < 20
+    assert found.start == whole.start and found.values_before == pytest.approx(whole.values_before)
 
 
 def test_logs_of_other_studies(study, tmp_path):
