@@ -246,6 +246,12 @@ class Sweep(Many):
     type: Literal["grid", "sobol", "monte-carlo"] = Field(description="grid, sobol or monte-carlo")
     points: Count = Field(description="designs in all; of a grid, along each variable")
 
+    @model_validator(mode="after")
+    def _several(self):
+        if self.points < 2:
+            raise ValueError("has points: 1; give at least two.")
+        return self
+
 
 class AssemblyMargin(Element):
     """How far designs keep off those that cannot be assembled."""

@@ -289,10 +289,18 @@ class _Checks:
             goals = () if study.minimise is None else (study.minimise.value,)
         for k, goal in enumerate(goals):
             self.goal(("minimise",) if where[0] == "minimise" and several is None else (*where, k), goal, names)
+        texts = [goal.text for goal in goals]
+        for k, text in enumerate(texts):
+            if text in texts[:k]:
+                self.add((*where, k), f"is {text!r}, which stands twice; leave one out.")
         for name, constraint in study.constraints.items():
             wrong = identifier_problem(name)
             if wrong:
                 self.add(("constraints", name), wrong)
+            if name in study.variables:
+                self.add(("constraints", name), "has the name of a variable; rename it.")
+            if study.sweep is not None and several is not None and name in texts:
+                self.add(("constraints", name), "has the name of one of several goals of a sweep; rename it.")
             self.goal(("constraints", name, "value"), constraint.value, names)
         return tuple(goals)
 
@@ -392,14 +400,20 @@ class _Checks:
             self.add(("tolerances",), "need a sweep; add sweep: {type: monte-carlo, points: 1000}.")
         if study.sweep is not None and study.sweep.type == "monte-carlo" and not study.tolerances:
             self.add(("sweep",), "is monte-carlo and needs tolerances: {parameter: {sigma: ...}} or {half_width: ...}.")
+        toleranced: set[str] = set()
         for name in study.tolerances if variables is not None else ():
             try:
-                fixed = [label for label in parameters.expand(name) if label not in variables.labels]
+                own = parameters.expand(name)
             except ModelError as error:
                 self.findings.append((("tolerances", name), f"tolerances.{name}: {error.problems[0].sentence}"))
                 continue
+            fixed = [label for label in own if label not in variables.labels]
+            twice = [label for label in own if label in toleranced]
             if fixed:
                 self.add(("tolerances", name), f"is of {fixed[0]!r}, which does not vary; add it to variables.")
+            elif twice:
+                self.add(("tolerances", name), f"is of {twice[0]!r}, which has one already; keep one of the two.")
+            toleranced.update(own)
 
     def solver(self, stage: int, variables: Variables | None) -> SolverChoice:
         solver, path = self.study.solver, ("solver",)

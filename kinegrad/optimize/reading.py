@@ -105,7 +105,8 @@ def describe(model: Model | None, keys: Mapping) -> tuple[Description | None, li
             description = Description.model_validate(keys)
         except ValidationError as error:
             wrong = [(path, text if path else f"The study{text}") for path, text in sentences(error)]
-            findings += [one for one in wrong if one not in findings]
+            told = [path for path, _ in findings if len(path) == 1]
+            findings += [one for one in wrong if one not in findings and one[0] not in told]
             keys = _without(keys, [path for path, _ in wrong])
             continue
         found, wrong = plans(model, description) if model is not None else ([], [])
@@ -130,6 +131,8 @@ def _without(keys: Mapping, paths: list[tuple]) -> dict:
             rest.pop(section, None)
     if not any(rest.get(key) for key in AIMS):
         rest["minimise"] = 0.0
+    if keys.get("tolerances") and not rest.get("tolerances"):
+        rest.pop("sweep", None)
     return rest
 
 

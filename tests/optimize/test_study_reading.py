@@ -119,12 +119,36 @@ cases: {one: {set: {zz: 1}}, two: {set: {c: 1}}}
         ("minimise: reach\nsolver: {max_evaluations: 0}", "a whole number from 1"),
         ("minimise: reach\nconstraints: {x: {value: a, at_least: 2, at_most: 1}}", "exchange the two"),
         ("minimise: reach\nconstraints: {x: {value: a, at_least: 2, equals: 1}}", "equals stands alone"),
+        ("minimise: reach\nconstraints: {a: {value: reach, at_most: 9}}", "constraints.a has the name of a variable"),
+        (
+            "minimise: {largest_of: [reach, a]}\nsweep: {type: grid, points: 3}\nconstraints: {reach: {value: a, at_most: 9}}",
+            "constraints.reach has the name of one of several goals",
+        ),
+        ("front: [reach, reach]", "front.goals[1] is 'reach', which stands twice"),
+        ("minimise: reach\nsweep: {type: grid, points: 1}", "sweep has points: 1; give at least two"),
         ("{}", "not YAML"),
     ],
 )
 def test_refused(line, sentence):
     found = problems(HEAD + "variables: {a: {}}\n" + line + "\n")
     assert any(sentence in text for text in found.values()), found
+
+
+def test_a_problem_is_told_once():
+    """What a section that cannot be read makes others lack is not told as well."""
+    assert list(problems(HEAD + "variables: [a]\nminimise: reach\n").values()) == [
+        "variables is ['a']; a mapping from names to values is needed."
+    ]
+    sweep = "sweep: {type: monte-carlo, points: 9}\ntolerances: {a: {sigma: -1}}\n"
+    assert list(problems(GOOD + sweep).values()) == ["tolerances.a.sigma is -1; a number larger than zero is needed."]
+
+
+def test_an_entry_has_one_tolerance():
+    """Samples would spread by both, and first order by one."""
+    model = kg.Model.from_yaml(HERE.parents[1] / "examples" / "slide" / "model.yaml")
+    keys = {"variables": {"u": {}}, "minimise": "effort", "sweep": {"type": "monte-carlo", "points": 9}}
+    with pytest.raises(kg.ModelError, match=r"tolerances.u\[1\] is of 'u\[1\]', which has one already"):
+        kg.Study(model, **keys, tolerances={"u": {"sigma": 1.0}, "u[1]": {"sigma": 2.0}})
 
 
 def test_derived_parameters_do_not_vary():
