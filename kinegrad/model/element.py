@@ -83,6 +83,8 @@ def _translated(cls: type[Element], data: Any, entry: dict) -> InitErrorDetails:
         text = f"is {show(value)}; a mapping with the keys {keys} is needed."
     elif kind == "literal_error":
         text = f"is {show(value)}{closest(value, _literals(context))}; {context['expected']} is needed."
+    elif kind == "string_type":
+        text = f"is {show(value)}; a text is needed (put it in quotes)."
     elif kind == "bool_type":
         text = f"is {show(value)}; true or false is needed."
     elif kind == "value_error":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,7 +81,7 @@ def curvature(plan, values: np.ndarray) -> Curvature:
     x = x if task is problem else task.start
     near = max(np.sqrt(plan.solver.tolerance), ACTIVE)
     held = optimality(task, x, near)
-    Z = _free(task, x, held, near)
+    Z, leaves = _free(task, x, held, near)
     k = Z.shape[1]
     if k == 0:
         return Curvature(0, 0.0, 0.0, 0.0, {})
@@ -95,25 +96,39 @@ def curvature(plan, values: np.ndarray) -> Curvature:
         least, largest, v = float(sizes[0]), float(sizes[-1]), vectors[:, 0]
     else:
         least, largest, error, v = _ends(product, k)
-    change = (Z @ v)[: problem.n]
+    ways = [way for way in (Z @ v, -Z @ v) if leaves(way)]
+    if least < 0.0 and not ways:
+        error = max(error, -least)  # it falls where limits are in the way, and may rise where they are not
+    change = (ways or [Z @ v])[0][: problem.n]
     change = change / np.abs(change).max() if np.any(change) else change
     moved = change * problem.variables.slopes(found.values)
     return Curvature(k, least, largest, error, dict(zip(problem.variables.labels, moved.tolist(), strict=True)))
 
 
-def _free(task, x: np.ndarray, held, near: float) -> np.ndarray:
-    """(n, k) an orthonormal basis of what neither bounds nor active constraints hold."""
+def _free(task, x: np.ndarray, held, near: float) -> tuple[np.ndarray, Callable[[np.ndarray], bool]]:
+    """(n, k) an orthonormal basis of what bounds and active constraints with multipliers do not hold; and whether the others
+    let a direction go."""
     low, high = task.constraint_limits
     equal, below, above = split(task)
-    c = task.constraints(x)
-    active = equal | (below & (c - low <= near)) | (above & (high - c <= near))
-    loose = np.flatnonzero(~(held.at_lower | held.at_upper))
+    c, J = task.constraints(x), task.jacobian(x).reshape(-1, task.n)
+    at_low, at_high = below & (c - low <= near), above & (high - c <= near)
+    pressed = np.abs(held.multipliers) > ACTIVE
+    firm = (held.at_lower & held.at_upper) | (np.abs(held.bound_multipliers) > ACTIVE)
+
+    def leaves(d: np.ndarray) -> bool:
+        ahead, size = J @ d, ACTIVE * np.abs(d).max(initial=0.0)
+        within = np.where(held.at_lower, d, 0.0).min() >= -size and np.where(held.at_upper, d, 0.0).max() <= size
+        kept = ahead[at_low & ~pressed].min(initial=0.0) >= -size and ahead[at_high & ~pressed].max(initial=0.0) <= size
+        return bool(within and kept)
+
+    active = equal | ((at_low | at_high) & pressed)
+    loose = np.flatnonzero(~firm)
     basis = np.eye(task.n)[:, loose]
     if not active.any() or not len(loose):
-        return basis
-    _, sizes, V = np.linalg.svd(task.jacobian(x)[np.ix_(active, loose)])
+        return basis, leaves
+    _, sizes, V = np.linalg.svd(J[np.ix_(active, loose)])
     rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
-    return basis @ V[rank:].T
+    return basis @ V[rank:].T, leaves
 
 
 def _ends(product, k: int) -> tuple[float, float, float, np.ndarray]:

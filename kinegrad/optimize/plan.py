@@ -155,6 +155,15 @@ class _Checks:
                     f"give simulation: {{{key}: a number}}.",
                 )
 
+    def can_run(self, path: tuple, model: Model, simulation: Simulation) -> None:
+        """A model with the values and the simulation of a study, a stage or a case is in order; what is not is a finding."""
+        trial = model.copy()
+        trial.simulation = simulation
+        begin = f"{dotted(path)}: " if path else ""
+        for problem in trial.problems():
+            place = "simulation" if problem.where.startswith("simulation") else "set"
+            self.findings.append(((*path, place), f"{begin}{problem.sentence}"))
+
     def goal(self, path: tuple, goal: Goal, names: Names) -> None:
         """Every name of a goal is an objective or a parameter."""
         graph = Graph()
@@ -194,6 +203,8 @@ class _Checks:
             variables, findings = collect(own, parameters, rho)
             self.findings += findings
         self.times(("stages", stage, "simulation") if study.stages else ("simulation",), base, parameters, variables)
+        if not self.findings:
+            self.can_run(("stages", stage) if study.stages else (), model, base)
         cases = self.cases(model, base, parameters, variables, rho)
         varied = self.varied(parameters, rho, cases)
         names = Names(self.objective_names(), parameters, {c.name: c.weight for c in cases if c.name}, varied)
@@ -250,7 +261,7 @@ class _Checks:
     def cases(self, model, base, parameters, variables, rho) -> tuple[CasePlan, ...]:
         if not self.study.cases:
             return (CasePlan("", 1.0, rho, base),)
-        found = []
+        found, sound = [], not self.findings
         moving = set(variables.labels) if variables else set()
         for name, case in self.study.cases.items():
             path = ("cases", name)
@@ -269,6 +280,8 @@ class _Checks:
             own = self.with_values(model, path, case.variant, case.set)
             simulation = self.simulation(base, path, case.simulation)
             self.times((*path, "simulation"), simulation, parameters, variables)
+            if sound:
+                self.can_run(path, own, simulation)
             found.append(CasePlan(name, case.weight, Parameters(own.parameters).values(), simulation))
         return tuple(found)
 

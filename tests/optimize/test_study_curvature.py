@@ -72,6 +72,19 @@ def test_limits_hold_directions():
     assert line.variables == pytest.approx({"F": -0.5, "G": 2.0})
 
 
+def test_limits_without_a_multiplier_hold_nothing():
+    """G starts at its bound, where -G² is largest; at the corner of F G, one direction falls and limits are in its way."""
+    variables = {"F": {"scale": 1}, "G": {"bounds": [0, 1]}}
+    top = study("x**2 - G**2", variables, solver="l-bfgs-b").optimize()
+    assert top.status == "optimum" and top.active == {"G": "lower"} and top.curvature.verdict == "saddle"
+    assert top.curvature.direction["G"] > 0.0
+    limit = {"limit": {"value": "G", "at_least": 0}}
+    assert study("x**2 - G**2", {"F": {}, "G": {}}, constraints=limit).optimize().curvature.verdict == "saddle"
+    assert study("x**2 + G**2", variables, solver="l-bfgs-b").optimize().curvature.verdict == "minimum"
+    corner = study("F*G", {"F": {"bounds": [0, 1]}, "G": {"bounds": [0, 1]}}).optimize()
+    assert corner.status == "optimum" and corner.curvature.verdict == "flat"
+
+
 @pytest.mark.parametrize("solver", ["trust-constr", "ipopt"])
 def test_solvers_with_second_derivatives(solver):
     """The slide is a quadratic problem: one Newton step."""

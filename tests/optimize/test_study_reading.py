@@ -126,6 +126,12 @@ cases: {one: {set: {zz: 1}}, two: {set: {c: 1}}}
         ),
         ("front: [reach, reach]", "front.goals[1] is 'reach', which stands twice"),
         ("minimise: reach\nsweep: {type: grid, points: 1}", "sweep has points: 1; give at least two"),
+        ("minimise: reach\nlog: 3", "log is 3; a text is needed"),
+        (
+            "minimise: reach\nset: {b: -1}\nsimulation: {step: 0}",
+            "simulation.step is 0; give a number larger than zero",
+        ),
+        ("minimise: reach\nstages: [{}, {simulation: {t_end: -1}}]", "stages[1]: simulation.t_end is -1"),
         ("{}", "not YAML"),
     ],
 )
@@ -141,6 +147,13 @@ def test_a_problem_is_told_once():
     ]
     sweep = "sweep: {type: monte-carlo, points: 9}\ntolerances: {a: {sigma: -1}}\n"
     assert list(problems(GOOD + sweep).values()) == ["tolerances.a.sigma is -1; a number larger than zero is needed."]
+
+
+def test_numbers_of_cases_are_checked_where_they_stand():
+    cases = "cases:\n  a: {}\n  b: {simulation: {step: 0}}\n  c:\n    simulation:\n      t_end: -1\n"
+    found = problems(GOOD + cases)
+    assert found[7] == "cases.b: simulation.step is 0; give a number larger than zero."
+    assert found[9].startswith("cases.c: simulation.t_end is -1")
 
 
 def test_an_entry_has_one_tolerance():
