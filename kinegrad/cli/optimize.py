@@ -77,7 +77,8 @@ def optimize(
     from kinegrad.optimize.study import Study
 
     found = Study.from_yaml(study)
-    check_files({"--out": out, "--plot": plot, "--html": html}, sources(study))
+    path = log or _log_of(found, study)
+    check_files({"--out": out, "--plot": plot, "--html": html}, sources(study) | {path: "the log"})
     many = found.description.sweep is not None or found.description.front is not None
     for option, given, refused in (
         ("--html", html is not None, many),
@@ -85,7 +86,6 @@ def optimize(
     ):
         if given and refused:
             raise KinegradError(f"{option} goes with one search, and this study asks for many designs; leave it out.")
-    path = log or _log_of(found, study)
     if found.description.multistart is not None or found.description.sweep is not None:
         changed = found.with_solver(type=solver, tolerance=tolerance, max_evaluations=max_evaluations)
         files = {"--out": out, "--plot": plot, "--html": html}

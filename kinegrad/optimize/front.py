@@ -23,6 +23,7 @@ from kinegrad.optimize.search import OPTIMUM, Outcome, search
 LIMIT = "front__limit"
 FEW = 12  # individuals of a population, at least
 FAR = 1e6  # what a design that does not work is said to violate
+SAME = 1e-6  # of the width of a front: designs that are one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +38,8 @@ class FrontResult:
         Of the variables.
     goals : (k, g) array
     evaluations, gradients, dropped : int
-        Simulated designs, passes of derivatives, and searches that found no optimum or one that another design is better than.
+        Simulated designs, passes of derivatives, and searches that found no optimum, one that another design is better than, or
+        one that was found before.
     """
 
     plan: Plan
@@ -103,6 +105,13 @@ def efficient(goals: np.ndarray) -> np.ndarray:
     return ~better.any(axis=1)
 
 
+def distinct(goals: np.ndarray) -> np.ndarray:
+    """(k,) whether no design before has nearly the same goals."""
+    width = np.ptp(goals, axis=0)
+    apart = np.abs(goals[:, None, :] - goals[None, :, :]) > SAME * np.maximum(width, SAME * np.abs(goals).max(axis=0))
+    return ~np.tril(~apart.any(axis=2), -1).any(axis=1)
+
+
 def _by_limits(study, what, log, progress) -> FrontResult:
     """The first goal made small with growing limits on the second, each search from the optimum before."""
     plan = study.plan
@@ -159,7 +168,8 @@ def _gathered(plan, what, rows, points, evaluations, gradients, path) -> FrontRe
     names = tuple(goal.text for goal in what.goals)
     goals = np.array([row[1] for row in rows]).reshape(-1, len(names))
     values = np.array([row[0] for row in rows]).reshape(-1, len(plan.variables))
-    keep = efficient(goals) if len(goals) else np.zeros(0, bool)
+    keep = efficient(goals)
+    keep[keep] = distinct(goals[keep])
     order = np.argsort(goals[keep][:, 0])
     dropped = max(0, points - int(keep.sum()))
     return FrontResult(

@@ -57,6 +57,8 @@ def test_what_a_study_is_made_of_is_not_overwritten(slide, command):
         code, _, err = command("optimize", slide, "--out", slide.parent / name)
         assert code == 2 and f"would overwrite {what}; name another file" in " ".join(err.split())
         assert (slide.parent / name).read_text() == before
+    code, _, err = command("optimize", slide, "--log", slide.parent / "a.yaml", "--out", slide.parent / "a.yaml")
+    assert code == 2 and "would overwrite the log" in " ".join(err.split()) and not (slide.parent / "a.yaml").exists()
 
 
 def test_words_for_what_goes_wrong(slide, command):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
-from kinegrad.optimize.front import efficient
+from kinegrad.optimize.front import distinct, efficient
 
 MODEL = """
 kinegrad: 1
@@ -71,6 +71,21 @@ def test_the_command(tmp_path, optimize):
 def test_what_is_better():
     goals = np.array([[0.0, 3.0], [1.0, 1.0], [2.0, 1.0], [1.0, 1.0], [3.0, 0.0]])
     assert efficient(goals).tolist() == [True, True, False, True, True]
+
+
+def test_designs_that_are_found_again_count_once():
+    """A search that starts where the first goal does not slope stays there: x = 2 F, whose cosine is largest at F = 0."""
+    goals = np.array([[0.0, 3.0], [1.0, 1.0], [1.0 + 1e-9, 1.0], [0.0, 3.0 - 1e-9]])
+    assert distinct(goals).tolist() == [True, True, False, False] and distinct(np.ones((3, 2))).tolist() == [
+        True,
+        False,
+        False,
+    ]
+    stuck = kg.Study(
+        kg.Model.from_yaml_text(MODEL), variables={"F": {"bounds": [-1, 1], "scale": 1, "start": 0.4}}, set={"G": 0},
+        minimise="miss",
+    ).front(["cos(F)", "F**2"], points=5)  # fmt: skip
+    assert len(stuck) == 2 and stuck.dropped == 3
 
 
 def test_refused(monkeypatch):
