@@ -145,6 +145,12 @@ def read_columns(
         if header.count(column) > 1:
             raise ValueError(f"reads {name!r}, which has the column {column!r} twice; rename one of them.")
     places, lines = {column: header.index(column) for column in wanted}, rows[1:]
+    for number, row in lines:
+        if any(entry.strip() for entry in row[len(header) :]):
+            raise ValueError(
+                f"reads {name!r}, whose line {number} has {len(row)} entries, and its first line {len(header)} names; write "
+                "numbers with decimal points, and as many as there are names."
+            )
     for number, row in [] if skip else lines:
         for column, k in places.items():
             if _lacks(row, k):

@@ -75,6 +75,7 @@ def test_columns_of_a_file_become_numbers(tmp_path):
         ("x,y\n0,1\n1,\n2,3\n", "whose line 3 has no number in the column 'y'; fill it or remove the line."),
         ("x,y\n0,1\n1\n2,3\n", "whose line 3 has no number in the column 'y'"),
         ("x,y\n0,1\n1,two\n", "whose line 3 has 'two' in the column 'y'; a number is needed."),
+        ("x,y\n0,0,1,5\n1,0,2,5\n", "whose line 2 has 4 entries, and its first line 2 names; write"),
         ("x,y\n0,1\n1,nan\n", "whose line 3 has 'nan'"),
         ("x,y\n0,1\n1,2\n1,3\n", "is 1 after 1; the abscissas of a table have to increase."),
     ],
