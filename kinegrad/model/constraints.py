@@ -167,6 +167,8 @@ class Driver(Element):
 class Freedom(Element):
     """The starting value of a measure that moves freely."""
 
+    stated: ClassVar[tuple[str, ...]] = ("velocity",)
+
     position: Number = Field(description="value of the measure at t = 0")
     velocity: Number = Field(0.0, description="its rate at t = 0")
 
@@ -175,6 +177,7 @@ class SphericalStart(Element):
     """The orientation a spherical joint starts with: second body seen from the first, in the first body's frame."""
 
     needs: ClassVar[str] = "rotation, angular_velocity"
+    stated: ClassVar[tuple[str, ...]] = ("angular_velocity",)
 
     rotation: Vector3 | None = Field(None, description="rotation vector [rad]")
     euler_parameters: Vector4 | None = Field(None, description="Euler parameters, scalar first; made of unit length")
@@ -191,6 +194,7 @@ class FloatingStart(SphericalStart):
     """The position and orientation a floating joint starts with, in the first body's frame."""
 
     needs: ClassVar[str] = "position, rotation, velocity, ..."
+    stated: ClassVar[tuple[str, ...]] = ("velocity", "angular_velocity")
 
     position: Vector3 = Field(description="from the first to the second marker [m]")
     velocity: Vector3 = Field((0.0, 0.0, 0.0), description="its rate seen from the first body [m/s]")

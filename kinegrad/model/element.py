@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -19,6 +19,8 @@ class Element(BaseModel):
     """A frozen description with named fields; a wrong value raises ModelError with one sentence per problem."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+    #: keys that say something where they are given, also with their default value
+    stated: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, **data: Any):
         try:
@@ -39,11 +41,12 @@ class Element(BaseModel):
         return list(cls.model_fields)
 
     def to_plain(self) -> Any:
-        """What stands in a file: dicts, lists, texts and numbers, without the keys that have their default value."""
+        """What stands in a file: dicts, lists, texts and numbers, without keys with their default value but `stated` ones."""
         plain = {"type": self.type} if "type" in type(self).model_fields else {}
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
-            if field.is_required() or value != field.get_default(call_default_factory=True):
+            stated = name in self.stated and name in self.model_fields_set
+            if stated or field.is_required() or value != field.get_default(call_default_factory=True):
                 plain[name] = to_plain(value)
         return plain
 

@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_models import Maker, random_model
+from rolling_models import SLEIGH
 
+import kinegrad as kg
 from kinegrad.expressions.syntax import Expression
 from kinegrad.model.constraints import CONSTRAINTS
 from kinegrad.model.forces import FORCES
@@ -110,3 +112,12 @@ def test_floats_keep_every_bit(value):
 def test_titles_of_every_kind(title):
     model = Model(bodies={"b": {"mass": 1}}, title=title)
     assert Model.from_yaml_text(model.to_yaml()).title == title
+
+
+def test_a_velocity_of_zero_that_is_given_stays():
+    """With rows of velocities, one that is not given is found."""
+    model = Model.from_yaml_text(SLEIGH.replace("[0.1, 0.1, J]", "[J, J, J]"))
+    again = Model.from_yaml_text(model.to_yaml())
+    starts = again.to_dict()["degrees_of_freedom"]
+    assert starts["P.x"] == {"position": 0, "velocity": 0} and starts["P.y"] == {"position": 0}
+    assert kg.simulate(kg.joint(again), step=0.1, t_end=0.1).t_end == 0.1
