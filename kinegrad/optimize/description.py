@@ -24,6 +24,7 @@ from kinegrad.model.values import (
 from kinegrad.optimize.goals import parse_goal
 
 MOST = 10**6  # starts, points, evaluations
+LOOSEST = 0.1  # tolerance of a solver
 
 
 def to_float(value: Any) -> float:
@@ -71,6 +72,19 @@ def _positive(value: Any) -> float:
     return found
 
 
+def _tolerance(value: Any) -> float:
+    found = _positive(value)
+    if found > LOOSEST:
+        raise ValueError(f"is {show(value)}, with which nearly every design is an optimum; give at most {LOOSEST:g}.")
+    return found
+
+
+def _file(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError(f"is {show(value)}; the name of a file is needed (put it in quotes).")
+    return value
+
+
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
         raise ValueError(f"is {show(value)}; a whole number from 1 to {MOST} is needed.")
@@ -92,6 +106,8 @@ def _goal(value: Any):
 
 Float = Annotated[float, PlainValidator(to_float)]
 Positive = Annotated[float, PlainValidator(_positive)]
+Loose = Annotated[float, PlainValidator(_tolerance)]
+File = Annotated[str, PlainValidator(_file)]
 Count = Annotated[int, PlainValidator(_count)]
 Seed = Annotated[int, PlainValidator(_seed)]
 Goal = Annotated[Any, PlainValidator(_goal)]
@@ -182,7 +198,7 @@ class SolverChoice(Element):
     """How the search is done."""
 
     type: str = Field("slsqp", description="the solver")
-    tolerance: Positive = Field(1e-8, description="where the search ends, in scaled units")
+    tolerance: Loose = Field(1e-8, description="where the search ends, in scaled units")
     max_evaluations: Count = Field(500, description="designs that are tried at most")
     gradient: Literal["auto", "direct", "discrete-adjoint", "adjoint"] = Field(
         "auto", description="how objectives are differentiated; auto takes the cheaper"
@@ -418,7 +434,7 @@ class Description(Element):
     sweep: Sweep | None = Field(None, description="designs that are only looked at")
     front: Front | None = Field(None, description="goals of which none is made better without another getting worse")
     tolerances: Annotated[dict[str, Tolerance], TABLE] = Field(default_factory=dict, description="spread of parameters")
-    log: str | None = Field(None, description="the file that records every evaluation")
+    log: File | None = Field(None, description="the file that records every evaluation")
 
     @model_validator(mode="before")
     @classmethod

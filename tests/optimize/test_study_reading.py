@@ -126,7 +126,13 @@ cases: {one: {set: {zz: 1}}, two: {set: {c: 1}}}
         ),
         ("front: [reach, reach]", "front.goals[1] is 'reach', which stands twice"),
         ("minimise: reach\nsweep: {type: grid, points: 1}", "sweep has points: 1; give at least two"),
-        ("minimise: reach\nlog: 3", "log is 3; a text is needed"),
+        ("minimise: reach\nlog: 3", "log is 3; the name of a file is needed"),
+        ('minimise: reach\nlog: "a\\0b"', "the name of a file is needed"),
+        ("minimise: reach\nvariant: 3", "variant is 3; a text is needed"),
+        (
+            "minimise: reach\nsolver: {tolerance: 10}",
+            "solver.tolerance is 10, with which nearly every design is an optimum",
+        ),
         (
             "minimise: reach\nset: {b: -1}\nsimulation: {step: 0}",
             "simulation.step is 0; give a number larger than zero",
