@@ -36,25 +36,33 @@ def to_float(value: Any) -> float:
     return float(evaluate([scalarise_number(number, graph, None)], {})[0])
 
 
+def _listed(value: Any) -> Any:
+    """Arrays of numpy as lists, its numbers as those of Python; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def _limit(value: Any) -> float | tuple[float | None, ...] | None:
     """One side of bounds: a number, nothing, or a list of these."""
+    value = _listed(value)
     if isinstance(value, list | tuple):
         return tuple(None if entry is None else to_float(entry) for entry in value)
     return None if value is None else to_float(value)
 
 
 def _bounds(value: Any) -> tuple:
+    value = _listed(value)
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise ValueError(f"is {show(value)}; a pair [lowest, highest] is needed (null where there is none).")
     return tuple(_limit(side) for side in value)
 
 
 def _start(value: Any) -> float | tuple[float, ...]:
+    value = _listed(value)
     return tuple(map(to_float, value)) if isinstance(value, list | tuple) else to_float(value)
 
 
 def _scale(value: Any) -> float | tuple[float, ...] | str:
-    if value == "log":
+    if isinstance(value, str) and value == "log":
         return value
     if isinstance(value, str) and value.strip().isalpha():
         raise ValueError(f"is {show(value)}; a number, a list of numbers or log is needed.")
@@ -323,14 +331,15 @@ class Tolerance(Element):
 def _numbers_or_column(value: Any) -> tuple[float, ...] | str:
     if isinstance(value, str):
         return value
-    value = value.tolist() if hasattr(value, "tolist") else value
+    value = _listed(value)
     if not isinstance(value, list | tuple):
         raise ValueError(f"is {show(value)}; a list of numbers is needed, or with data the name of a column.")
     return tuple(map(to_float, value))
 
 
 def _sigma(value: Any) -> float | tuple[float, ...] | str:
-    found = _numbers_or_column(value) if isinstance(value, list | tuple) or hasattr(value, "tolist") else value
+    value = _listed(value)
+    found = _numbers_or_column(value) if isinstance(value, list | tuple) else value
     if isinstance(found, str):
         return found
     found = found if isinstance(found, tuple) else to_float(found)

@@ -152,7 +152,7 @@ class StudyResult:
         names = [one.name for one in self.plan.cases]
         case = names[0] if case is None else case
         if case not in names:
-            raise KinegradError(f"There is no case {case!r}; cases: {', '.join(names)}.")
+            raise KinegradError(f"There is no case {case!r}; cases: {', '.join(filter(None, names)) or 'none'}.")
         problem = StudyProblem(self.plan)
         designs = (self.begun, np.array(self.outcome.values))
         found = [problem.motion(values, case) for values in designs]

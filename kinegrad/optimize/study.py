@@ -14,6 +14,7 @@ import numpy as np
 from kinegrad.errors import KinegradError, ModelError, Problem
 from kinegrad.model.element import dotted
 from kinegrad.model.model import Finding, Model
+from kinegrad.model.values import show
 from kinegrad.optimize.description import Description, Many
 from kinegrad.optimize.front import FrontResult, front, import_pymoo
 from kinegrad.optimize.jobs import backend_of
@@ -56,6 +57,8 @@ class Study:
     """
 
     def __init__(self, model: Model, **keys: Any):
+        if not isinstance(model, Model):
+            raise ModelError(f"model is {show(model)}; give a kg.Model, as Model.from_yaml(path) reads it.")
         self.model = model
         self.description, self.plans, findings = describe(model, keys)
         _refuse(findings)

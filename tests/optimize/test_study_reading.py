@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kinegrad as kg
@@ -168,6 +169,24 @@ def test_an_entry_has_one_tolerance():
     keys = {"variables": {"u": {}}, "minimise": "effort", "sweep": {"type": "monte-carlo", "points": 9}}
     with pytest.raises(kg.ModelError, match=r"tolerances.u\[1\] is of 'u\[1\]', which has one already"):
         kg.Study(model, **keys, tolerances={"u": {"sigma": 1.0}, "u[1]": {"sigma": 2.0}})
+
+
+def test_arrays_of_numpy():
+    """Where a list may stand, and where a number may."""
+    slide = kg.Model.from_yaml(HERE.parents[1] / "examples" / "slide" / "model.yaml")
+    low, high, one = -np.arange(1.0, 9.0), np.float64(9.0), np.ones(8)
+    study = kg.Study(
+        slide,
+        variables={"u": {"bounds": np.array([low, high + 0 * low]), "start": 0.5 * one, "scale": 2 * one}},
+        minimise="effort",
+    )
+    found = study.plan.variables
+    assert found.lower.tolist() == low.tolist() and found.upper.tolist() == [9.0] * 8
+    assert found.start.tolist() == [0.5] * 8 and found.scale.tolist() == [2.0] * 8
+    data = {"signal": "mass.O.x", "t": np.array([0.5, 1.0]), "values": np.zeros(2), "sigma": np.float64(0.1)}
+    assert kg.Study(slide, variables={"u": {}}, residuals={"x": data}).plan.residuals[0].sigma.tolist() == [0.1, 0.1]
+    with pytest.raises(kg.ModelError, match=r"model is 'model.yaml'; give a kg\.Model"):
+        kg.Study("model.yaml", variables={"u": {}}, minimise="effort")
 
 
 def test_derived_parameters_do_not_vary():
