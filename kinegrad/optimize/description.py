@@ -94,12 +94,14 @@ def _file(value: Any) -> str:
 
 
 def _count(value: Any) -> int:
+    value = _listed(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
         raise ValueError(f"is {show(value)}; a whole number from 1 to {MOST} is needed.")
     return value
 
 
 def _seed(value: Any) -> int:
+    value = _listed(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
         raise ValueError(f"is {show(value)}; a whole number from 0 is needed.")
     return value

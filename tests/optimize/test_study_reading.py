@@ -185,6 +185,12 @@ def test_arrays_of_numpy():
     assert found.start.tolist() == [0.5] * 8 and found.scale.tolist() == [2.0] * 8
     data = {"signal": "mass.O.x", "t": np.array([0.5, 1.0]), "values": np.zeros(2), "sigma": np.float64(0.1)}
     assert kg.Study(slide, variables={"u": {}}, residuals={"x": data}).plan.residuals[0].sigma.tolist() == [0.1, 0.1]
+    assert (
+        kg.Study(
+            slide, variables={"u": {}}, minimise="x", solver={"max_evaluations": np.int64(9)}
+        ).plan.solver.max_evaluations
+        == 9
+    )
     with pytest.raises(kg.ModelError, match=r"model is 'model.yaml'; give a kg\.Model"):
         kg.Study("model.yaml", variables={"u": {}}, minimise="effort")
 
