@@ -300,7 +300,7 @@ def _show(console, result: StudyResult, told: list[str], bent, files: dict[str, 
         table.add_row(*map(Text, row))
     console.print(table)
     if result.estimates is not None:
-        _show_estimates(console, result.estimates)
+        _show_estimates(console, result.estimates, result.plan.variables.labels)
     saved = max(0, result.simulations_saved)
     console.print(
         Text(
@@ -309,7 +309,7 @@ def _show(console, result: StudyResult, told: list[str], bent, files: dict[str, 
         )
     )
     for text in result.defects:
-        console.print(Text(f"Defect of {text}.", style="bold"))
+        console.print(Text(f"Defect of {text.rstrip('.')}.", style="bold"))
     console.print(
         Text(f"Gradient left {result.outcome.residual:.1e}, violation {result.outcome.violation:.1e} (scaled).")
     )
@@ -322,10 +322,15 @@ def _show(console, result: StudyResult, told: list[str], bent, files: dict[str, 
             console.print(Text(f"The {what} is in {path}."))
 
 
-def _show_estimates(console, found) -> None:
+def _show_estimates(console, found, labels) -> None:
     """How well data determine parameters."""
     from rich.text import Text
 
+    held = [label for label in labels if label not in found.labels]
+    if held:
+        console.print(Text(f"Held by a bound and not estimated: {', '.join(held)}."))
+    if not found.labels:
+        return
     said = "with the given deviations" if found.known else "with a deviation from the residuals"
     console.print(Text(f"{found.count} data, rms of the residuals {found.rms:.4g}; 95 % intervals {said}:"))
     if found.undetermined:

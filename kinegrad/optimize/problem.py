@@ -59,7 +59,7 @@ class CaseRuns:
     def run(self, values: np.ndarray, near: Evaluation | None):
         """What the analysis finds, on the branch of `near`; a KinegradError where the design does not work."""
         system = self.at(values)
-        before = near.positions[self.case.name] if near is not None else None
+        before = near.positions.get(self.case.name) if near is not None else None
         if before is None or not self.follows:
             return self.analysis.run(system, before)
         if self.moves is None:

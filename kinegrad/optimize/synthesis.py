@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegrad.errors import AssemblyError
+from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
 from kinegrad.statics.drive import drive
@@ -27,13 +27,18 @@ def defects(plan: Plan, start: np.ndarray, values: np.ndarray) -> list[str]:
     before, after = (problem.evaluate(problem.variables.scaled(np.asarray(x, float))) for x in (start, values))
     if not after.ok:
         return [f"branch: the linkage does not move through its data: {after.problem}"]
-    for name, found in (after.found or {}).items():
-        of = f" in case {name!r}" if name else ""
-        told += [f"branch{of}: {text}" for text in _left_branch(found.result)]
+    for name in (case.name for case in plan.cases):
+        of, found = f" in case {name!r}" if name else "", (after.found or {}).get(name)
+        try:
+            motion = problem.motion(after.values, name) if found is None else found.result  # goals may need no motion
+        except KinegradError as error:
+            told.append(f"branch{of}: the linkage does not move: {error.problems[0].sentence}")
+            continue
+        told += [f"branch{of}: {text}" for text in _left_branch(motion)]
         then = (before.found or {}).get(name)
         times = np.unique(np.concatenate([[], *(one.t for one in plan.residuals if one.case == name)]))
         if then is not None and len(times) > 1:
-            told += [f"order{of}: {text}" for text in _out_of_order(plan, then.result, found.result, times)]
+            told += [f"order{of}: {text}" for text in _out_of_order(plan, then.result, motion, times)]
     return told
 
 

@@ -187,6 +187,16 @@ def test_five_bar_identified(tmp_path, optimize):
     assert fit["count"] == 120 and 0.8 < fit["rms"] < 1.2 and found["evaluations"] < 15
 
 
+def test_the_command_tells_what_a_bound_holds(tmp_path, optimize):
+    (tmp_path / "model.yaml").write_text(PUSHED)
+    (tmp_path / "study.yaml").write_text(
+        "kinegrad_study: 1\nmodel: model.yaml\nvariables: {F: {bounds: [0, 1]}}\n"
+        "residuals: {x: {signal: mass.O.x, t: [1, 2], values: [5, 9]}}\n"
+    )
+    code, out, err = optimize(tmp_path / "study.yaml")
+    assert code == 0 and "Held by a bound and not estimated: F." in out and "intervals" not in out, err
+
+
 REFUSED = {
     "signal: mass.O.q, t: [1], values: [1]": "There is no signal 'mass.O.q'",
     "signal: mass.O.position, t: [1], values: [1]": "is a vector; name one of",

@@ -71,3 +71,21 @@ def test_branches():
     assert text.startswith("branch: the linkage passes a singular position at t = 5.0") and t == pytest.approx(
         5.045, abs=1e-3
     )
+
+
+def test_goals_that_need_no_motion(tmp_path, optimize):
+    """The least coupler and rocker for the longest crank, by parameters alone: a linkage that does not move."""
+    (tmp_path / "linkage.yaml").write_text((FOLDER / "linkage.yaml").read_text())
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "kinegrad_study: 1\nmodel: linkage.yaml\nanalysis: kinematics\n"
+        "variables: {a: {bounds: [0.5, 2]}, b: {bounds: [2, 3]}}\nminimise: b - a\n"
+    )
+    code, out, _ = optimize(path)
+    said = " ".join(out.split())
+    assert (
+        code == 1
+        and "optimum: " in said
+        and "Defect of branch: the linkage does not move: " in said
+        and ".." not in said
+    )
