@@ -208,7 +208,7 @@ class StudyProblem:
         objectives = np.zeros(len(self.map.objectives))
         found.found = {}
         for runs, places in self._cases:
-            result = runs.run(found.values, near)
+            result = self._result(runs, found.values, near)
             found.found[runs.case.name] = result
             found.positions[runs.case.name] = np.array(result.q)
             for k in places:
@@ -228,6 +228,18 @@ class StudyProblem:
             self._fail(
                 found, f"{self.goal_names[finite.argmin()]} is infinite or not a number with {found.parameters}."
             )
+
+    @staticmethod
+    def _result(runs: CaseRuns, values: np.ndarray, near: Evaluation | None):
+        """What the analysis of a case finds; what fails names the case."""
+        try:
+            return runs.run(values, near)
+        except KinegradError as error:
+            if not runs.case.name:
+                raise
+            named = KinegradError(f"In case {runs.case.name!r}: {error.problems[0].sentence}")
+            named.reached = getattr(error, "reached", 0.0)
+            raise named from error
 
     @property
     def goal_names(self) -> list[str]:

@@ -144,6 +144,13 @@ def test_a_start_that_fails_is_named():
         study.optimize()
 
 
+def test_a_case_that_fails_is_named():
+    cases = {"short": {}, "long": {"set": {"d": 9.0}}}
+    study = kg.Study(kg.Model.from_yaml(FOUR_BAR), cases=cases, variables={"b": {"bounds": [2, 9]}}, minimise="reach")
+    with pytest.raises(kg.KinegradError, match=r"does not work: In case 'long': .*cannot be assembled"):
+        study.optimize()
+
+
 def test_the_branch_is_kept():
     """From d = 3 to d = 5.3 and on the linkage stays above the line of its pivots, whatever the poses say."""
     problem = wall().problem()
