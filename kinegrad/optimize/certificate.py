@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from kinegrad.errors import KinegradError
 from kinegrad.optimize.analyses import cheaper
 from kinegrad.optimize.problem import StudyProblem
 from kinegrad.sensitivity.differences import GradientCheck
@@ -12,8 +11,10 @@ from kinegrad.sensitivity.gradient import gradient
 
 def certificate(result) -> dict[str, GradientCheck]:
     """A check for each case, by its name (empty without cases)."""
-    problem = StudyProblem(result.plan)
-    found = problem.evaluate(problem.variables.scaled(np.array(result.outcome.values)))
+    problem = StudyProblem(result.ended)
+    found = problem.evaluate(problem.start)
+    if not found.ok:
+        raise KinegradError(f"The design does not work: {found.problem}")
     labels, checks = problem.variables.labels, {}
     for runs, _ in problem._cases:
         method = cheaper(len(labels), len(runs.system.objectives))

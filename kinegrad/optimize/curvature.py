@@ -70,10 +70,10 @@ class Curvature:
                 "error": self.error, "direction": self.direction}  # fmt: skip
 
 
-def curvature(plan, values: np.ndarray) -> Curvature:
-    """The curvature of a study where its variables have these values."""
-    problem = StudyProblem(plan)
-    x = problem.variables.scaled(np.asarray(values, float))
+def curvature(plan, scales: np.ndarray | None = None) -> Curvature:
+    """The curvature of a study at its start."""
+    problem = StudyProblem(plan, scales=scales)
+    x = problem.start
     found = problem.evaluate(x, gradient=True)
     if not found.ok:
         raise KinegradError(f"The design does not work: {found.problem}")

@@ -137,15 +137,15 @@ def _by_limits(study, what, log, progress) -> FrontResult:
     problem = StudyProblem(replace(plan, goals=(first, second)))
     ends = [_goals(problem, one) for one in (least, lowest)]
     limits = np.linspace(ends[0][1], ends[1][1], what.points)
-    at, rows = np.array(least.values), [(np.array(least.values), ends[0])]
+    at, rows = least, [(np.array(least.values), ends[0])]
     scale = max(abs(ends[0][1]), abs(ends[1][1])) or None
     for job, limit in enumerate(limits[1:-1], 3):
         limited = Constraint(value=second, at_most=float(limit), scale=scale)
         own = replace(plan, goals=(first,), scale=None, constraints={**plan.constraints, LIMIT: limited})
-        outcome = found(job, own.started_at(at))
+        outcome = found(job, own.started_at(np.array(at.values), at.positions))
         if outcome.status == OPTIMUM:
-            at = np.array(outcome.values)
-            rows.append((at, _goals(problem, outcome)))
+            at = outcome
+            rows.append((np.array(at.values), _goals(problem, at)))
     rows.append((np.array(lowest.values), ends[1]))
     evaluations, gradients = (sum(getattr(one, key) for one in outcomes) for key in ("evaluations", "gradients"))
     return _gathered(plan, what, rows, what.points, evaluations, gradients, log.path)

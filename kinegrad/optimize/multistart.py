@@ -14,7 +14,7 @@ from kinegrad.optimize.log import without_nan
 from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
 from kinegrad.optimize.result import StudyResult
-from kinegrad.optimize.search import OPTIMUM, Outcome, compared, search
+from kinegrad.optimize.search import OPTIMUM, Outcome, after, compared, search
 
 DRAWS = 16  # of a start, until a design works
 SAME = 1e-4  # relative distance of optima that are one, in scaled variables
@@ -57,8 +57,8 @@ def one_start(study, job: dict) -> dict:
     outcomes: list[Outcome] = []
     try:
         for k, stage in enumerate(study.plans):
-            begin = values if not outcomes else stage.carried(study.plans[k - 1], outcomes[-1].values)
-            outcomes.append(search(stage.started_at(begin), anchor=anchor if not outcomes else None))
+            own = after(stage, study.plans[k - 1], outcomes[-1]) if outcomes else stage.started_at(values)
+            outcomes.append(search(own, anchor=None if outcomes else anchor))
         if len(outcomes) > 1:
             outcomes[-1] = compared(outcomes[-1], [study.plans[0].started_at(values), *study.plans[1:]])
     except KinegradError as error:

@@ -69,6 +69,9 @@ class Plan:
     with_margin: bool = False
     courses: Mapping[str, Course] = field(default_factory=dict)
     systems: dict = field(default_factory=dict)  # made once, by coordinates and objectives
+    positions: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # by case, near which the start is assembled; else from poses
 
     @property
     def n_goals(self) -> int:
@@ -95,10 +98,14 @@ class Plan:
                 found[own] = part
         return np.clip(found, self.variables.lower, self.variables.upper)
 
-    def started_at(self, values: np.ndarray) -> Plan:
-        """The same with another start."""
+    def started_at(self, values: np.ndarray, positions: Mapping[str, Any] | None = None) -> Plan:
+        """The same with another start, on the branch of positions (of each case) that are known there."""
         values = np.clip(values, self.variables.lower, self.variables.upper)
-        return replace(self, variables=replace(self.variables, start=values))
+        return replace(self, variables=replace(self.variables, start=values), positions=positions or {})
+
+    def shares_coordinates(self, other: Plan) -> bool:
+        """Whether positions of another stage are those of this one."""
+        return [one.simulation.coordinates for one in self.cases] == [one.simulation.coordinates for one in other.cases]
 
 
 class _Checks:

@@ -103,7 +103,9 @@ class StudyProblem:
     derivatives, each product at the cost of two designs with their gradients.
     """
 
-    def __init__(self, plan: Plan, *, observe: Callable | None = None, limit: int | None = None):
+    def __init__(
+        self, plan: Plan, *, observe: Callable | None = None, limit: int | None = None, scales: np.ndarray | None = None
+    ):
         self.plan, self.variables = plan, plan.variables
         self.n = len(plan.variables)
         self.start = plan.variables.scaled(plan.variables.start)
@@ -116,7 +118,10 @@ class StudyProblem:
         self.evaluations = self.failures = self.gradients = self.beside = 0
         self.limit, self.observe = limit, observe
         self.anchor: Evaluation | None = None
-        self._scales: np.ndarray | None = None
+        if plan.positions:
+            own, known = plan.variables.start, {name: np.array(q) for name, q in plan.positions.items()}
+            self.anchor = Evaluation(0, self.start, own, plan.variables.named(own), positions=known)
+        self._scales = None if scales is None else np.array(scales)
         self._substitutes: dict[bytes, Substitute] = {}
         self.second = SecondDerivatives(self)
 

@@ -101,7 +101,7 @@ class StudyResult:
         """Of a motion by drivers: singular positions on its way, and data passed in another order than at the start."""
         from kinegrad.optimize.synthesis import defects
 
-        return defects(self.plan, self.begun, self.outcome.values)
+        return defects(self.plan, self.begun, np.array(self.outcome.values), self.outcome.positions)
 
     @property
     def sensitivity(self) -> dict[str, float]:
@@ -124,6 +124,11 @@ class StudyResult:
         return sum(stage.gradients * (len(plan.variables) + 1) for plan, stage in pairs) - self.evaluations
 
     @property
+    def ended(self) -> Plan:
+        """The plan from the optimum, on its branch."""
+        return self.plan.started_at(np.array(self.outcome.values), self.outcome.positions)
+
+    @property
     def model(self) -> Model:
         """The model at the optimum."""
         return self.plan.model.with_values(**self.variables)
@@ -142,7 +147,7 @@ class StudyResult:
         """
         from kinegrad.optimize.curvature import curvature
 
-        return curvature(self.plan, np.array(self.outcome.values))
+        return curvature(self.ended, np.array(self.outcome.scales))
 
     def motions(self, case: str | None = None) -> tuple[Motion, Motion]:
         """The motions with the start of the study and with its optimum, of a case (the first by default).
@@ -153,9 +158,8 @@ class StudyResult:
         case = names[0] if case is None else case
         if case not in names:
             raise KinegradError(f"There is no case {case!r}; cases: {', '.join(filter(None, names)) or 'none'}.")
-        problem = StudyProblem(self.plan)
-        designs = (self.begun, np.array(self.outcome.values))
-        found = [problem.motion(values, case) for values in designs]
+        plans = (self.plan.started_at(self.begun), self.ended)
+        found = [StudyProblem(plan).motion(plan.variables.start, case) for plan in plans]
         return tuple(one.motion for one in found) if self.plan.analysis == "equilibrium" else tuple(found)
 
     def to_html(self, path: str | Path, *, case: str | None = None, check: bool | Mapping = False, **options) -> Path:

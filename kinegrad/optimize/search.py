@@ -48,6 +48,7 @@ class Outcome:
     gradient: list[float]
     history: list[tuple[int, float, float, bool]] = field(default_factory=list)
     fit: dict | None = None
+    positions: dict[str, list[float]] = field(default_factory=dict)
 
     def plain(self) -> dict:
         """All of it as a dict of plain numbers and texts."""
@@ -71,6 +72,12 @@ def compared(outcome: Outcome, plans: Sequence[Plan]) -> Outcome:
     if not found.ok:
         return outcome
     return replace(outcome, goals_before=found.goals.tolist(), objectives_before=found.objectives)
+
+
+def after(plan: Plan, before: Plan, outcome: Outcome) -> Plan:
+    """The plan of a stage from the optimum of the one before, on its branch."""
+    positions = outcome.positions if plan.shares_coordinates(before) else None
+    return plan.started_at(plan.carried(before, outcome.values), positions)
 
 
 def begun(plans: Sequence[Plan], start: np.ndarray) -> np.ndarray:
@@ -135,6 +142,7 @@ def search(
     record: Callable | None = None,
     progress: Callable | None = None,
     anchor: Evaluation | None = None,
+    scales: np.ndarray | None = None,
 ) -> Outcome:
     """The outcome of the solver of `plan` from its start.
 
@@ -146,12 +154,14 @@ def search(
         Called with the number of evaluations, the best value and its violation.
     anchor : Evaluation, optional
         A design that works, whose branch of assembly is kept.
+    scales : (g,) array, optional
+        What goals are divided by, where these are not the sizes at this start.
     """
     clock = time.perf_counter()
     choice = plan.solver
     solver = SOLVERS[choice.type](choice.hessian == "exact")
-    problem = StudyProblem(plan)
-    problem.anchor = anchor
+    problem = StudyProblem(plan, scales=scales)
+    problem.anchor = anchor or problem.anchor
     feasible = max(choice.tolerance, 1e-9)
     watch = Watch(problem, feasible, record, progress)
     first = problem.evaluate(problem.start, gradient=True)
@@ -258,4 +268,5 @@ def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outc
         evaluations=problem.evaluations + problem.beside, failures=problem.failures, gradients=problem.gradients,
         seconds=time.perf_counter() - clock, solver=plan.solver.type, scales=problem.scales.tolist(),
         gradient=found.jacobian[top].tolist(), history=watch.history, fit=_fit(plan, found, held),
+        positions={name: np.asarray(q).tolist() for name, q in found.positions.items()},
     )  # fmt: skip

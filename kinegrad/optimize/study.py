@@ -24,7 +24,7 @@ from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
 from kinegrad.optimize.reading import VERSION, describe, read_document, read_study, read_text
 from kinegrad.optimize.result import StudyResult
-from kinegrad.optimize.search import Outcome, compared, search
+from kinegrad.optimize.search import Outcome, after, compared, search
 from kinegrad.optimize.solvers import SOLVERS
 from kinegrad.optimize.sweep import SweepResult, sweep
 
@@ -270,14 +270,24 @@ def _stages(stages: list[Plan], log, progress):
             yield before
             continue
         if before is not None:
-            plan = plan.started_at(plan.carried(stages[number - 1], before.values))
-        seen, start = log.best.get((0, number)), plan.variables.start.tolist()
-        plan = plan if seen is None else plan.started_at(np.array(seen["values"]))
-        before = replace(search(plan, record=_Recorder(log, number, plan), progress=progress), start=start)
+            plan = after(plan, stages[number - 1], before)
+        seen, start, scales = log.best.get((0, number)), plan.variables.start.tolist(), None
+        if seen is not None:
+            plan, scales = _gone_on(plan, np.array(seen["values"]))
+        found = search(plan, record=_Recorder(log, number, plan), progress=progress, scales=scales)
+        before = replace(found, start=start)
         if number == len(stages) - 1 and (number or seen is not None):
             before = compared(before, stages)
         log.write({"kind": "result", "job": 0, "stage": number, "outcome": without_nan(before.plain())})
         yield before
+
+
+def _gone_on(plan: Plan, best: np.ndarray) -> tuple[Plan, np.ndarray]:
+    """The plan from the best design of a log, on the branch of its start and with the scales there."""
+    problem = StudyProblem(plan)
+    scales = problem.scales
+    found = problem.evaluate(problem.variables.scaled(best))
+    return (plan.started_at(best, found.positions) if found.ok else plan), scales
 
 
 class _Recorder:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kinegrad.errors import AssemblyError, KinegradError
@@ -13,18 +15,23 @@ TURN = 2.0 * np.pi
 INSTANTS = 256  # of a motion that is looked through
 
 
-def defects(plan: Plan, start: np.ndarray, values: np.ndarray) -> list[str]:
+def defects(plan: Plan, start: np.ndarray, values: np.ndarray, positions: Mapping | None = None) -> list[str]:
     """Sentences on what is wrong with a motion by drivers that fits its data; none where it is in order.
 
     Parameters
     ----------
     start, values : (n,) arrays
         Values of the variables where the search began, in order, and where it ended.
+    positions : mapping, optional
+        Of each case, near which it ended.
     """
     if plan.analysis != "kinematics":
         return []
     problem, told = StudyProblem(plan), []
     before, after = (problem.evaluate(problem.variables.scaled(np.asarray(x, float))) for x in (start, values))
+    if positions:
+        problem = StudyProblem(plan.started_at(values, positions))
+        after = problem.evaluate(problem.start)
     if not after.ok:
         return [f"branch: the linkage does not move through its data: {after.problem}"]
     for name in (case.name for case in plan.cases):

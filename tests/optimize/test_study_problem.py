@@ -163,6 +163,36 @@ def test_the_branch_is_kept():
         assert all(abs(angle[name] - before[name]) < 0.9 for name in angle)
 
 
+def test_what_follows_an_optimum_stays_on_its_branch(tmp_path):
+    """The poses lead to another branch there: motions, stages and a search that goes on from its log do not begin with them."""
+    aim = {"a": 0.27929508, "b": 1.05927474, "c": 3.51780987, "d": 3.98898022}
+    keys = {
+        "variables": {name: {"bounds": [0.2, 6]} for name in aim}, "simulation": {"t_end": 0.05},
+        "minimise": "+".join(f"({name} - {value})**2" for name, value in aim.items()) + " + 1e-9*reach",
+    }  # fmt: skip
+    model = kg.Model.from_yaml(FOUR_BAR)
+    poses = kg.simulate(kg.joint(model.with_values(**aim)), t_end=0.05).objectives["reach"]
+    found = kg.Study(model, **keys).optimize()
+    reach = found.values["reach"]
+    assert (
+        found.status == "optimum"
+        and reach == pytest.approx(-0.0034098, abs=1e-6)
+        and poses == pytest.approx(0.0349255, abs=1e-6)
+    )
+    assert found.motions()[1].objectives["reach"] == pytest.approx(reach, abs=1e-9)
+    assert found.check()[""].gradient.motion.objectives["reach"] == pytest.approx(reach, abs=1e-9)
+    assert kg.Study(model, **keys, stages=[{}, {}]).optimize().values["reach"] == pytest.approx(reach, abs=1e-6)
+
+    def stop(evaluations, value, violation):
+        if evaluations == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kg.Study(model, **keys).optimize(log=tmp_path / "log.jsonl", progress=stop)
+    again = kg.Study(model, **keys).optimize(log=tmp_path / "log.jsonl")
+    assert again.values["reach"] == pytest.approx(reach, abs=1e-6) and again.outcome.scales == found.outcome.scales
+
+
 def test_a_jump_ends_the_way():
     """Positions that jump at a half are followed up to there."""
     moves = np.ones(1)
