@@ -128,10 +128,12 @@ class StudyResult:
         """The plan from the optimum, on its branch."""
         return self.plan.started_at(np.array(self.outcome.values), self.outcome.positions)
 
-    @property
+    @cached_property
     def model(self) -> Model:
-        """The model at the optimum."""
-        return self.plan.model.with_values(**self.variables)
+        """The model at the optimum, on its branch."""
+        from kinegrad.optimize.poses import on_branch
+
+        return on_branch(self.plan.model.with_values(**self.variables), self.ended)
 
     def check(self):
         """The gradient at the optimum beside differences of whole runs (`GradientCheck`), for each case."""

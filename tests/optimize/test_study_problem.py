@@ -180,6 +180,9 @@ def test_what_follows_an_optimum_stays_on_its_branch(tmp_path):
         and poses == pytest.approx(0.0349255, abs=1e-6)
     )
     assert found.motions()[1].objectives["reach"] == pytest.approx(reach, abs=1e-9)
+    written = kg.Model.from_yaml_text(found.model.to_yaml())
+    assert kg.simulate(kg.joint(written), t_end=0.05).objectives["reach"] == pytest.approx(reach, abs=1e-6)
+    assert kg.simulate(kg.natural(written), t_end=0.05).objectives["reach"] == pytest.approx(reach, abs=1e-6)
     assert found.check()[""].gradient.motion.objectives["reach"] == pytest.approx(reach, abs=1e-9)
     assert kg.Study(model, **keys, stages=[{}, {}]).optimize().values["reach"] == pytest.approx(reach, abs=1e-6)
 
