@@ -65,7 +65,8 @@ class Curves:
             return 5 if signal.group in ("force", "driver") and not signal.name.endswith((".x", ".y", ".z")) else 9
 
         ranked = sorted(((rank(s), k, s.name) for k, s in enumerate(self.catalogue.values())), key=lambda x: x[:2])
-        return [name for place, _, name in ranked if place < 9][:MOST] + ["kinetic_energy", "potential_energy", "work"]
+        totals = [name for name in ("kinetic_energy", "potential_energy", "work") if name in self.catalogue]
+        return [name for place, _, name in ranked if place < 9][:MOST] + totals
 
     def _signals(self) -> list[dict]:
         return series_of(self.motion, self.names, self.rows)
@@ -107,7 +108,8 @@ class Curves:
             measures = [s for s in known.values() if s["group"] == "measure" and s["name"] == s["owner"]]
             yield {"title": "Measures", "names": _first(measures)}
         changes = [f"change of {name} energy" for name in ("kinetic", "potential", "total")]
-        work = ["work"] if np.abs(self.motion.energies.work).max() > 0.0 else []
+        of_system = known.get("work", {}).get("group") == "system"  # no element has its name
+        work = ["work"] if of_system and np.abs(self.motion.energies.work).max() > 0.0 else []
         yield {"title": "Energy", "note": "change since the start", "names": [*changes, *work]}
         objectives = [s["name"] for s in known.values() if s["group"] == "objective"][:1]
         yield {"title": "Objectives", "note": "what is integrated, or taken at the end", "names": objectives}

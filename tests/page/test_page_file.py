@@ -166,3 +166,21 @@ def test_signals_of_a_system_that_is_solved_by_fronts(five_bar):
     names = ("spring_1.force", "J2.angle", "bar_12.P2.x.velocity")
     expected = five_bar.signals(*names, rows=np.array(rows)).values
     np.testing.assert_allclose(by_fronts.signals(*names, rows=np.array(rows)).values, expected, rtol=1e-13, atol=1e-13)
+
+
+def test_an_objective_may_be_called_work(tmp_path):
+    """One with the force of a driver is no signal; one that is a signal is none of the system."""
+    text = """
+kinegrad: 1
+ground: {markers: {O: [0, 0, 0]}}
+bodies: {arm: {mass: 1, inertia: [1, 1, 1], markers: {A: [0, 0, 0], B: [1, 0, 0]}}}
+joints: {J: {type: revolute, between: [ground.O, arm.A], axis: [0, 0, 1]}}
+drivers: {motor: {measure: J.angle, value: t}}
+objectives: {work: {integral: "WHAT"}}
+simulation: {t_end: 1, step: 0.1}
+"""
+    for what, listed in (("motor.force**2", False), ("arm.B.x**2", True)):
+        motion = kg.drive(kg.joint(kg.Model.from_yaml_text(text.replace("WHAT", what))))
+        scene = scene_of(motion.to_html(tmp_path / "a.html", frames=3))
+        (energy,) = (panel["names"] for panel in scene["panels"] if panel.get("title") == "Energy")
+        assert ("work" in motion.catalogue) == listed and "work" not in energy
