@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, Kinds
+from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, INTEGRAL, Kinds
 from kinegrad.kernels.products import LINEARISE
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
@@ -105,9 +105,23 @@ class Sweep:
             done = row
             yield self.grad.copy()
 
-    def so_far(self) -> np.ndarray:
-        """The derivatives of integrals and sums up to here; NaN for objectives that only the whole motion gives."""
-        return np.where(np.isin(self.kinds.kind, (FINAL, EXTREME))[:, None], np.nan, self.grad)
+    def up_to(self, piece: Piece) -> np.ndarray:
+        """Go on through some steps; the derivatives of integrals and sums up to there.  By the trapezoidal rule the sweep has
+        counted the last state's part of the next step already, which is left out."""
+        most, one = piece.but_the_last()
+        if len(most.segment.hs):
+            self.over(most)
+        before, h, after = self.grad.copy(), float(one.segment.hs[0]), one.segment.after
+        self.over(one)
+        if after == 0.0:
+            return self.grad.copy()
+        summed = (self.kinds.kind == INTEGRAL) & (self.motion.scheme.start_weight(one.segment.hs) > 0.0)
+        beyond = np.where(summed[:, None], (self.grad - before) * (after / (h + after)), 0.0)
+        return self.where_known(self.grad - beyond)
+
+    def where_known(self, grad: np.ndarray) -> np.ndarray:
+        """NaN for objectives that only the whole motion gives."""
+        return np.where(np.isin(self.kinds.kind, (FINAL, EXTREME))[:, None], np.nan, grad)
 
 
 def direct(states: AllStates, ds: np.ndarray, progress, course: list | None = None) -> np.ndarray:
@@ -115,11 +129,12 @@ def direct(states: AllStates, ds: np.ndarray, progress, course: list | None = No
     motion, steps = states.motion, states.steps
     sweep = Sweep(motion, ds, states.kinds)
     if course is not None:
-        course.append((motion.ts[0], 0.0 * sweep.so_far()))
+        course.append((motion.ts[0], sweep.where_known(0.0 * sweep.grad)))
     for piece in states.forwards(size_of_pieces(steps, progress, course)):
-        sweep.over(piece)
-        if course is not None:
-            course.append((motion.ts[piece.last], sweep.grad.copy() if piece.last == steps else sweep.so_far()))
+        if course is None:
+            sweep.over(piece)
+        else:
+            course.append((motion.ts[piece.last], sweep.up_to(piece)))
         if progress:
             progress(piece.last / steps)
     tell_unsettled(sweep.work, steps)

@@ -34,6 +34,14 @@ class Piece(NamedTuple):
     last: int
     segment: Segment
 
+    def but_the_last(self) -> tuple[Piece, Piece]:
+        """All steps but the last one, and that one."""
+        s, k = self.segment, len(self.segment.hs) - 1
+        most = s._replace(ts=s.ts[: k + 1], hs=s.hs[:k], after=float(s.hs[k]), traj=s.traj[: k + 1], flags=s.flags[:k])
+        before = float(s.hs[k - 1]) if k > 0 else s.before
+        one = s._replace(ts=s.ts[k:], hs=s.hs[k:], before=before, traj=s.traj[k:], flags=s.flags[k:])
+        return Piece(self.first, self.last - 1, most), Piece(self.last - 1, self.last, one)
+
 
 class AllStates:
     """The states of a motion that kept every step."""

@@ -87,3 +87,20 @@ def test_refused_by_name():
         gradient.states([])
     with pytest.raises(kg.KinegradError, match="nothing"):
         gradient.states(["nothing.at.all"])
+
+
+@pytest.mark.parametrize("scheme", [*SCHEMES, ("index1", "rk54"), ("penalty", "generalized-alpha")], ids="-".join)
+def test_history_is_the_gradient_of_a_run_that_ends_there(scheme):
+    """Also between pieces of several steps, of which the last one's share of the next step is left out."""
+    linkage = system(FOUR_BAR)
+    for steps in (20, 450):
+        found = kg.gradient(
+            kg.simulate(linkage, *scheme, t_end=1e-3 * steps, step=1e-3), wrt=["crank", "coupler"], history=True
+        )
+        row = len(found.history_t) // 2
+        shorter = kg.simulate(linkage, *scheme, t_end=found.history_t[row], step=1e-3)
+        if scheme[1] == "rk54" and not np.array_equal(shorter.ts, found.motion.ts[: len(shorter.ts)]):
+            continue  # its last step is another one
+        expected = kg.gradient(shorter, wrt=["crank", "coupler"]).matrix
+        np.testing.assert_allclose(found.history[row], expected, rtol=1e-11)
+        assert not found.history[0].any() and np.array_equal(found.history[-1], found.matrix)
