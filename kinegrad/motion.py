@@ -88,6 +88,8 @@ class Motion:
         Processor time of the time loop.
     start : Start
         Where it started, and what of that moves with the parameters.
+    output_step : float or None
+        The interval of states that was asked for.
     """
 
     system: System
@@ -111,6 +113,7 @@ class Motion:
     follows: dict | None = None
     extra: dict = field(default_factory=dict)
     start: Start = field(default_factory=Assembled)
+    output_step: float | None = None
 
     def __reduce__(self):
         """A recipe: the system, what the scheme found at the start, and all arrays."""
@@ -121,6 +124,13 @@ class Motion:
 
     def __repr__(self) -> str:
         return f"<Motion of {self.system.model.title or 'a model'!r}: {len(self.hs)} steps to {self.ts[-1]:g} s>"
+
+    @property
+    def interval(self) -> float | None:
+        """The output_step of another run with the same steps, some of which may end at its multiples; None where it was no
+        longer than a step."""
+        asked = self.stride * self.step if self.output_step is None else self.output_step
+        return asked if asked > self.step * (1.0 + 1e-9) else None
 
     @cached_property
     def _states(self) -> dict[str, np.ndarray]:

@@ -15,6 +15,7 @@ from kinegrad.files import reason
 from kinegrad.kernels.status import WORDS
 from kinegrad.motion import Motion
 from kinegrad.starts import STARTS, Assembled, FromState, Start
+from kinegrad.times import times_that_follow
 
 FORMAT = 5  # that is written
 READ = (2, 3, 4, 5)  # formats that are read; 2 had no checksum, those before 5 no start
@@ -101,8 +102,17 @@ class _Reader:
             flags=self.whole("flags", entries), objectives=dict(zip(known, objectives, strict=True)),
             cpu_s=cpu_s, status=status, s=self.finite("slot_value", len(system.slots)), step=step, t_end=t_end,
             work=self.array("work", states) if summed else None, start=self.start(len(system.freedoms)),
-            extra=extra,
+            extra=extra, output_step=_positive(file, "output_step") if "output_step" in file.attrs else None,
+            follows=self.follows(system),
         )  # fmt: skip
+
+    def follows(self, system) -> dict | None:
+        """Times that follow from parameters, with their expressions; None where the file does not tell."""
+        if "follows" not in self.file.attrs:
+            return None
+        names = _json(self.file, "follows", list)
+        every = times_that_follow(system, t_end=None, step=None, output_step=None)
+        return {name: expression for name, expression in every.items() if name in names}
 
     def start(self, freedoms: int) -> Start:
         """Where the motion started."""

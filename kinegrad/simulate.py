@@ -126,6 +126,7 @@ def simulate(
         hs=run.hs, stride=stride, iterations=run.iterations, flags=run.flags, cpu_s=run.cpu_s, status=int(run.status),
         objectives=dict(zip(system.objectives, values, strict=True)),
         s=work["s"].copy(), step=step, t_end=t_end, work=done, follows=follows, start=start,
+        output_step=output_step,
     )  # fmt: skip
     if interrupts.came:
         stopped = KeyboardInterrupt()

@@ -57,6 +57,25 @@ def test_everything_comes_back(motion, saved):
     np.testing.assert_array_equal(loaded.marker("rod.Q").acceleration, motion.marker("rod.Q").acceleration)
 
 
+def test_times_come_back_with_what_they_follow(tmp_path):
+    """So that another run of a loaded motion has the same steps, and its end moves with the parameter."""
+    model = kg.Model.from_yaml_text(MODEL.replace("t_end: 0.2", "t_end: L/3").replace("2.0e-3", "0.01"))
+    model.objectives["at"] = {"sum": "slider.Q.x", "times": [0.0613]}
+    system = kg.joint(model.check())
+    for options in ({}, {"output_step": 0.03}, {"t_end": 0.1}):
+        run = kg.simulate(system, **options)
+        loaded = kg.load(run.save(tmp_path / "run.nc"))
+        assert (
+            loaded.follows == run.follows
+            and loaded.output_step == run.output_step
+            and bool(run.follows) == ("t_end" not in options)
+        )
+        for method in ("direct", "adjoint"):
+            found, expected = (kg.gradient(x, wrt=["L", "m"], method=method) for x in (loaded, run))
+            np.testing.assert_allclose(found.matrix, expected.matrix, rtol=1e-12)
+            assert np.array_equal(found.motion.ts, run.ts) and found.check().good
+
+
 @pytest.mark.parametrize("method", ["direct", "discrete-adjoint"])
 def test_a_loaded_motion_can_be_differentiated(motion, saved, method):
     found = kg.gradient(kg.load(saved), wrt=["L", "m", "u"], method=method)

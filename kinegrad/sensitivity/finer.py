@@ -14,8 +14,8 @@ def with_steps(gradient: Gradient, factor: float) -> Gradient:
     if motion.scheme.adaptive:
         tolerance = motion.scheme.integrator.options["tolerance"] * factor**5
         integrator = integrator.model_copy(update={"tolerance": tolerance})
-    if motion.stride > 1:
-        options["output_step"] = motion.stride * motion.step
+    if motion.interval:
+        options["output_step"] = motion.interval
     run = simulate(
         motion.system, motion.formulation, integrator, t_end=motion.t_end, step=step, s=motion.s, guess=motion.q[0],
         start=motion.start, solver=motion.system.solver, **options,

@@ -157,7 +157,7 @@ def _again_as(system: System) -> tuple | None:
 def _again_like(motion: Motion) -> tuple | None:
     """The same of the run that a motion is followed by."""
     system, integrator = motion.system, motion.integrator
-    if type(motion.start) is not Assembled or motion.stride > 1 or motion.follows or motion.formulation is None:
+    if type(motion.start) is not Assembled or motion.interval or motion.follows or motion.formulation is None:
         return None
     if not (motion.scheme.complete and np.array_equal(motion.s, system.checked_s) and motion.t[0] == 0.0):
         return None
@@ -208,9 +208,10 @@ def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
         )
     if size > limit and not motion.scheme.adaptive:
         return RunAgain(replace(motion, formulation=formulation), limit)
+    interval = motion.step if motion.stride > 1 else motion.interval or motion.step  # every state, at the same times
     run = simulate(
         motion.system, formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
-        output_step=motion.step, solver=motion.system.solver, s=motion.s, guess=motion.q[0], start=start_again(motion),
+        output_step=interval, solver=motion.system.solver, s=motion.s, guess=motion.q[0], start=start_again(motion),
     )  # fmt: skip
     run.start = motion.start
     return AllStates(run, runs=1)

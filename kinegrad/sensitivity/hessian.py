@@ -167,7 +167,7 @@ def _differences(motion: Motion, along: np.ndarray, labels, method, progress) ->
     for i, h in enumerate(sizes):
         ends = []
         for side in (1.0, -1.0):
-            run = motion_with(motion, rho + side * h * along, output_step=motion.stride * motion.step)
+            run = motion_with(motion, rho + side * h * along, output_step=motion.interval or motion.step)
             ends.append(gradient(run, wrt=labels, method=method).matrix)
         quotients.append(((ends[0] - ends[1]) / (2.0 * h)).ravel())
         if progress is not None:

@@ -71,17 +71,17 @@ def states(gradient: Gradient, signals: Sequence[str]) -> StateSensitivities:
     system = _with_signals(motion.system, signals)
     run = simulate(
         system, motion.formulation, motion.integrator, t_end=motion.t_end, step=motion.step, start=motion.start,
-        output_step=None if motion.scheme.adaptive else motion.stride * motion.step, solver=motion.system.solver,
-        guess=motion.q[0],
+        output_step=motion.output_step if motion.scheme.adaptive else motion.interval or motion.step,
+        solver=motion.system.solver, guess=motion.q[0],
     )  # fmt: skip
     course, ds = states_of(run, True, None), system.directions(gradient.wrt)
-    kinds = at_end(len(signals))
+    kinds = at_end(len(system.objectives))
     sweep = Sweep(course.motion, ds, kinds)
     times, found = [0.0], [sweep.at_start()]
     for piece in course.forwards(size_of_pieces(course.steps, None, found)):
         times.append(float(course.motion.ts[piece.last]))
         found.append(_at_end_of(sweep, piece, kinds))
-    return StateSensitivities(np.array(times), signals, gradient.wrt, np.array(found))
+    return StateSensitivities(np.array(times), signals, gradient.wrt, np.array(found)[:, -len(signals) :])
 
 
 def derivatives_at(motion, labels: Sequence[str], rows: Sequence[int]) -> np.ndarray:
@@ -116,9 +116,9 @@ def _at_end_of(sweep: Sweep, piece, kinds: Kinds) -> np.ndarray:
 
 
 def _with_signals(system, signals: tuple[str, ...]):
-    """The same system with signals in the place of its objectives."""
+    """The same system with signals behind its objectives, which stay, since steps may end at their times."""
     model = system.model.copy()
-    model.objectives = {f"signal_{k}": {"final": text} for k, text in enumerate(signals)}
+    model.objectives = {**model.objectives, **{f"signal_{k}": {"final": text} for k, text in enumerate(signals)}}
     values = dict(zip(system.parameters.independent, system.rho.tolist(), strict=True))
     same = lower(model.check(), system.kind, values=values, **system.set.options)
     if same.coordinates != system.coordinates:

@@ -167,7 +167,8 @@ class Gradient:
     def objectives_with(self, rho: np.ndarray) -> np.ndarray:
         """The objectives of the same run with other values of the independent parameters."""
         motion = self.motion
-        run = motion_with(motion, rho, None if motion.scheme.adaptive else len(motion.hs) * motion.step)
+        few = len(motion.hs) * motion.step if motion.stride > 1 or not motion.interval else motion.interval
+        run = motion_with(motion, rho, motion.output_step if motion.scheme.adaptive else few)
         return np.array(list(run.objectives.values()), float)
 
     def with_steps(self, factor: float) -> Gradient:

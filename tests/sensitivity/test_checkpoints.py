@@ -113,3 +113,33 @@ def test_refused_by_name():
     chosen = kg.simulate(system(FOUR_BAR), "matrix-r", "rk54", t_end=0.1)
     with pytest.raises(kg.KinegradError, match=r"with error control \(rk54\) they are all kept; leave memory out"):
         kg.gradient(chosen, memory=1e-3)
+
+
+BETWEEN = FOUR_BAR.replace("{path: {integral: norm2(b.C.position)}}", """
+  last: {final: b.C.x.velocity}
+  at: {sum: b.C.y, times: [0.0113]}
+""").replace("span: 0.8}", "span: 0.8, T: 0.1}\nsimulation: {t_end: T, step: 0.01}")  # fmt: skip
+
+
+@pytest.fixture
+def between():
+    """A run whose steps end at the time of a sum, and at multiples of an output_step because of that."""
+    return kg.simulate(system(BETWEEN), output_step=0.03)
+
+
+def test_steps_that_end_between_others(between):
+    """They are those of the run, also where it is repeated for its gradient, and for differences."""
+    tight = kg.simulate(between.system, kg.ALI3P(tolerance=1e-16, max_iterations=100), output_step=0.03)
+    assert between.stride == 1 and not np.array_equal(between.ts, kg.simulate(between.system).ts)
+    expected = kg.gradient(tight, wrt=["crank", "coupler"]).matrix
+    for method in ("direct", "adjoint"):
+        found = kg.gradient(between, wrt=["crank", "coupler"], method=method)
+        assert found.runs == 1.0 and np.array_equal(found.motion.ts, between.ts)
+        np.testing.assert_allclose(found.matrix, expected, rtol=1e-9)
+        assert found.check().good and kg.check_gradient(found, methods=True).good
+        assert np.array_equal(found.states("b.C.x").t, between.t)
+    second, slopes = kg.hessian(between, ["crank"]).matrix[:, 0, 0], []
+    for crank in (0.3001, 0.2999):
+        run = kg.simulate(between.system.with_parameters({"crank": crank}), tight.formulation, output_step=0.03)
+        slopes.append(kg.gradient(run, wrt=["crank"]).matrix[:, 0])
+    np.testing.assert_allclose(second, (slopes[0] - slopes[1]) / 2e-4, rtol=1e-5)

@@ -104,3 +104,13 @@ def test_history_is_the_gradient_of_a_run_that_ends_there(scheme):
         expected = kg.gradient(shorter, wrt=["crank", "coupler"]).matrix
         np.testing.assert_allclose(found.history[row], expected, rtol=1e-11)
         assert not found.history[0].any() and np.array_equal(found.history[-1], found.matrix)
+
+
+def test_steps_are_those_of_the_run():
+    """Times of sums between steps stay ends of steps, so that the last derivatives are those of a final value."""
+    text = "objectives: {last: {final: b.C.x}, at: {sum: b.C.y, times: [0.0113]}}"
+    linkage = system(FOUR_BAR, [("objectives: {path: {integral: norm2(b.C.position)}}", text)])
+    gradient = kg.gradient(kg.simulate(linkage, t_end=0.1, step=0.01), wrt=["crank", "coupler"])
+    found = gradient.states("b.C.x")
+    assert found.derivatives.shape == (12, 1, 2) and np.array_equal(found.t, gradient.motion.t)
+    np.testing.assert_allclose(found.derivatives[-1, 0], gradient.matrix[0], rtol=1e-13)
