@@ -98,7 +98,7 @@ def gradient(
     run = states.result()
     if run is not motion:
         run.follows = motion.follows
-    more = end_terms(run, times, labels)
+    more = end_terms(states.at_end(), times, labels)
     if more is not None:
         found = found._replace(matrix=found.matrix + more)
     check_finite(system, labels, found.matrix, found.by_slot)

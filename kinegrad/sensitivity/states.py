@@ -90,6 +90,10 @@ class AllStates:
         """The motion whose derivatives were found."""
         return self.motion
 
+    def at_end(self) -> Motion:
+        """The last state of the run whose derivatives were found, as a motion."""
+        return self.motion
+
     def passages(self, s_rho) -> tuple:
         """What `kinegrad.sensitivity.passages.Watch` tells of the whole run."""
         watch = Watch(self.motion)
@@ -179,8 +183,11 @@ class RunAgain(AllStates):
         return self.watch.told(s_rho)
 
     def result(self):
-        """The motion that was given, with the objectives of the run."""
-        return replace(self.kept, objectives=self.values, scheme=self.motion.scheme)
+        """The motion that was given, with the objectives of the run; its scheme tells how its states were found."""
+        return replace(self.kept, objectives=self.values)
+
+    def at_end(self):
+        return replace(self.motion, traj=self.last_row, t=self.ts[-1:], objectives=self.values)
 
     # --- the run ---
 
@@ -223,6 +230,8 @@ class RunAgain(AllStates):
                 done += count
                 if status != OK:
                     self._stopped(status, done, traj[done - first])
+        if last == self.steps:
+            self.last_row = traj[-1:].copy()
         return Piece(first, last, self._segment(first, last, traj, flags)), counts
 
     def _stopped(self, status: int, step: int, row: np.ndarray) -> None:
@@ -278,7 +287,7 @@ def levels(steps: int, state: int, checkpoint: int, limit: float) -> tuple[int, 
         least = min(least, size)
     raise KinegradError(
         f"A gradient of {steps} steps in {shown(limit)} of memory (memory=..., --memory) is not possible, however often the "
-        f"run is done again; allow {shown(1.01 * least)} or more."
+        f"run is done again; allow {shown(1e3 * math.ceil(1.01e-3 * least))} or more."
     )
 
 

@@ -143,3 +143,19 @@ def test_steps_that_end_between_others(between):
         run = kg.simulate(between.system.with_parameters({"crank": crank}), tight.formulation, output_step=0.03)
         slopes.append(kg.gradient(run, wrt=["crank"]).matrix[:, 0])
     np.testing.assert_allclose(second, (slopes[0] - slopes[1]) / 2e-4, rtol=1e-5)
+
+
+def test_motion_of_a_gradient_in_pieces_is_differentiated_as_well(between):
+    """It holds the states that were given, which are less than converged, and is run again once more."""
+    labels = ["crank", "coupler", "T"]
+    whole = kg.gradient(between, wrt=labels, method="adjoint")
+    found = kg.gradient(between, wrt=labels, method="adjoint", memory=0.003)
+    assert found.runs > 1.0
+    np.testing.assert_allclose(found.matrix, whole.matrix, rtol=1e-12)
+    np.testing.assert_allclose(kg.gradient(found.motion, wrt=labels).matrix, whole.matrix, rtol=1e-12)
+
+
+def test_least_memory_that_is_told_is_enough(between):
+    with pytest.raises(kg.KinegradError, match="allow 3 kB or more"):
+        kg.gradient(between, memory=0.0023)
+    assert kg.gradient(between, method="adjoint", memory=0.003).runs > 1.0
