@@ -84,7 +84,8 @@ class Formula:
 
     def switches(self, *outputs: Scalar) -> list[Scalar]:
         """What tells on which side of their kinks the outputs are: numbers that are 0 at a kink (LAW-13)."""
-        graph, found = self.graph, list(self.jumps)
+        graph, moved = self.graph, self.moved_by(*outputs)
+        found = [jump for jump in self.jumps if moved.issuperset(self.moved_by(jump))]
         for i in graph.needed(outputs):
             operands = [graph[k] for k in graph.operands[i]]
             if graph.operations[i] == "abs":
