@@ -136,6 +136,13 @@ def test_relative_differences_measure_small_entries_by_their_row():
     assert np.isnan(found[1, 2])
 
 
+def test_what_noise_may_make_is_never_told(rng):
+    matrix, reference = rng.normal(size=(2, 40, 50))
+    noise = np.abs(matrix - reference)
+    assert relative_differences(matrix, reference, noise).max() <= 1e-5  # a quotient of the two may be rounded up
+    assert relative_differences(matrix, reference, 0.999 * noise).min() > 1e-5
+
+
 def test_differences_are_those_of_a_closed_form():
     """Free fall: the end of a floating body is z0 + v t + g t²/2, exact in the trapezoidal rule."""
     model = kg.Model(
