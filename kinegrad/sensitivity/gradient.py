@@ -196,16 +196,16 @@ def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
     loose = tighten and motion.scheme.iterates and motion.scheme.options["tolerance"] > wanted
     size = (len(motion.hs) + 1) * state_size(motion.scheme.row_size)
     limit = None if memory is None else _limit(memory)
+    if limit is not None and size > limit and motion.scheme.adaptive:
+        raise KinegradError(
+            f"memory is {memory:g} MB, and the states of the run take {shown(size)}: with error control ({motion.how[1]}) they "
+            "are all kept; leave memory out, or take 'rk4'."
+        )
     if not (motion.stride > 1 or loose or not motion.scheme.complete):
         return AllStates(motion)
     formulation = tight(motion.system, motion.formulation, motion.integrator) if loose else motion.formulation
     if limit is None:
         limit = MODEST if motion.stride > 1 else half_of_free(size)
-    if size > limit and motion.scheme.adaptive and memory is not None:
-        raise KinegradError(
-            f"memory is {memory:g} MB, and the states of the run take {shown(size)}: with error control ({motion.how[1]}) they "
-            "are all kept; leave memory out, or take 'rk4'."
-        )
     if size > limit and not motion.scheme.adaptive:
         return RunAgain(replace(motion, formulation=formulation), limit)
     interval = motion.step if motion.stride > 1 else motion.interval or motion.step  # every state, at the same times
