@@ -73,6 +73,10 @@ def gradient(
     """
     method = method_of(method, every_slot=every_slot, history=history)
     every_slot = method.every_slot
+    if not isinstance(motion, Motion | System):
+        raise KinegradError(
+            f"gradient takes a motion, as kg.simulate gives it, or a system, as kg.joint does, and not {type(motion).__name__}."
+        )
     if tighten and memory is None and progress is None and method in REPEATED:
         found = gradient_again(motion, wrt, method)
         if isinstance(found, Gradient):
@@ -174,7 +178,7 @@ def asked_for(motion: Motion, wrt: Sequence[str] | None, every_slot: bool) -> tu
     gradient cannot give.  Values of parameters change nothing of it, so what was asked once is remembered."""
     system, follows = motion.system, motion.follows
     known, elements = system.tables.setdefault("differentiated", {}), (motion.formulation, motion.integrator)
-    names = tuple(system.model.design if wrt is None else wrt)
+    names = (wrt,) if isinstance(wrt, str) else tuple(system.model.design if wrt is None else wrt)
     key = names, every_slot, follows is None or tuple(follows), *map(id, elements)
 
     def make():
@@ -290,7 +294,7 @@ def tell_meaningless(states: AllStates, labels: Sequence[str], s_rho: Jacobian) 
 
 def labels_of(system, wrt: Sequence[str] | None, none_is_fine: bool = False) -> tuple[str, ...]:
     """Labels of independent parameters; lists are expanded."""
-    names = list(system.model.design) if wrt is None else list(wrt)
+    names = [wrt] if isinstance(wrt, str) else list(system.model.design if wrt is None else wrt)
     if not names and not none_is_fine:
         raise KinegradError("No parameters to differentiate by: name them (wrt, --wrt), or list them under design.")
     labels = tuple(chain.from_iterable(map(system.parameters.expand, names)))

@@ -76,3 +76,14 @@ def test_loading_changes_nothing(key):
         method.load(motion, Wanted(motion.system, motion.system.model.design))
         assert np.array_equal(kg.gradient(motion, method=method, tighten=False).matrix, expected)
     assert np.array_equal(motion.traj, before)
+
+
+def test_what_is_differentiated_and_by_what(motion):
+    system = motion.system
+    label = next(iter(system.parameters.independent))
+    assert np.array_equal(kg.gradient(motion, wrt=label).matrix, kg.gradient(motion, wrt=[label]).matrix)
+    with pytest.raises(kg.KinegradError, match=f"There is no parameter '{label}{label}'"):
+        kg.gradient(motion, wrt=label + label)  # a name, and no list of letters
+    for wrong in (system.model, motion.state(0.05), None):
+        with pytest.raises(kg.KinegradError, match=f"a motion, .* or a system, .* and not {type(wrong).__name__}"):
+            kg.gradient(wrong)
