@@ -54,6 +54,8 @@ class AccelerationLevel(Formulation):
             )
         self.put_scales(work)
         work["sizes"][:] = 0.0
+        if redundant and self.compliance > 0.0 and self.integrator.explicit:
+            self.kernels.begin_rk(work.functions(EVALUATE, BIAS), work.pointer, self.system.m, self.opts)
 
     def remark(self, work) -> str:
         if self.opts[self.kernels.STIFFNESS] == 0.0:

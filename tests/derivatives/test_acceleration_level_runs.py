@@ -136,6 +136,12 @@ def _cases() -> dict[str, Case]:
             "driven, penalty, generalized-alpha": Case(driven_crank, weak, generalized, **driven),
             "five-bar, weak penalty, newmark": Case(five_bar, weak, Newmark(), **five),
             "five-bar, weak penalty, rk54": Case(five_bar, weak, integrators["rk54"], **five),
+            "five-bar, weak penalty, redundant rows, rk4": Case(
+                five_bar, weak, RungeKutta4(), FIVE_BAR[::3], 0.08, 0.0085, coordinates="reference-point"
+            ),
+            "five-bar, weak penalty, redundant rows, rk54": Case(
+                five_bar, weak, integrators["rk54"], FIVE_BAR[1::3], 0.02, 0.0085, coordinates="natural"
+            ),
             "five-bar, index1, damped newmark": Case(five_bar, formulations["index1"], damped, **five),
             "five-bar, no stabilisation, rk4": Case(five_bar, Index1(frequency=0.0), RungeKutta4(), **five),
             "slider-crank, rail cut, index1, rk4": Case(

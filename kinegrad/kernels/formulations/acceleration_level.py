@@ -147,6 +147,27 @@ def stages(fn, ctx, m, A, b, c, error, t, t1, h, opts, q0, v0, KV, KA, g_step, g
     return OK
 
 
+@kernel
+def choose_again(fn, ctx, m, opts):
+    """Status; rows chosen at the new state, whose accelerations are those with them: they are the first stage of the step that
+    begins there, and penalties of other rows give others (IDX-7)."""
+    if opts[COMPLIANCE] > 0.0 and opts[RANK] < m:
+        choose_rows(ctx, m, int(opts[RANK]))
+        return accelerations(fn, ctx, m, opts)
+    return OK
+
+
+@entry(what="the simulation kernels")
+def begin_rk(fn, ctx, m, opts):
+    """Status; the accelerations of the start as those of all other states (`choose_again`)."""
+    par = par_(ctx)
+    flag_(ctx)[FREEDOMS] = 0
+    par[WK] = 0.0
+    par[WC] = 0.0
+    call(fn[EVALUATE], ctx)
+    return choose_again(fn, ctx, m, opts)
+
+
 @entry(what="the simulation kernels")
 def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
     """Status and number of steps done, from the state in the context, by an `Explicit` method.
@@ -205,6 +226,9 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
                 control[PROPOSED] = asked * (ASIDE**lost if lost % 2 == 1 else OVER ** (lost // 2))
             if too_small(control):
                 return (status if status != OK else STEP_TOO_SMALL), step
+        status = choose_again(fn, ctx, m, opts)
+        if status != OK:
+            return status, step
         observe_state(fn, ctx, ts[step + 1], h, g, g_step, kinds, psi, g_last)
         if keep:
             store_stage(row, 0, q, v, a, lam, m)

@@ -154,6 +154,15 @@ def pull(fn, ctx, m, opts, e, used, U, B, weights):
     pull4(fn, ctx, e, used, weights)
 
 
+@kernel
+def rows_at(fn, ctx, m, opts, row, t):
+    """The independent rows of the state in a row of a trajectory."""
+    load_stage(row, 0, q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), lam_(ctx), m)
+    par_(ctx)[TIME] = t
+    call(fn[LINEARISE], ctx)
+    choose_rows(ctx, m, int(opts[RANK]))
+
+
 @entry(what="the sensitivity kernels")
 def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
     """Status and step: the derivative of the discrete scheme along a stored trajectory (IDX-4).
@@ -180,13 +189,13 @@ def direct(fn, ctx, m, rule, segment, opts, rates, variation, grad):
     for step in range(steps):
         h = hs[step]
         if opts[RANK] < m:
-            load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
-            par[TIME] = ts[step]
-            call(fn[LINEARISE], ctx)
-            choose_rows(ctx, m, int(opts[RANK]))
+            rows_at(fn, ctx, m, opts, traj[step], ts[step])
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
+        end_has_own = explicit and at_end and opts[COMPLIANCE] > 0.0 and opts[RANK] < m
         for i in range((s + 1 if at_end else s) if explicit else 1):
+            if end_has_own and i == s:
+                rows_at(fn, ctx, m, opts, traj[step + 1], ts[step + 1])
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             status = linearised(fn, ctx, m, b, gh, opts)
             if status != OK:
@@ -253,14 +262,15 @@ def adjoint(fn, ctx, m, rule, segment, opts, rates, variation):
     steps = hs.shape[0]
     for step in range(steps - 1, -1, -1):
         h = hs[step]
-        if opts[RANK] < m:
-            load_stage(traj[step], 0, q, v, a, vp, ap, lam, m)
-            par[TIME] = ts[step]
-            call(fn[LINEARISE], ctx)
-            choose_rows(ctx, m, int(opts[RANK]))
         b, gh = (0.0, 0.0) if explicit else by_acceleration(family, h)
         at_end = step == steps - 1 and after == 0.0
+        end_has_own = explicit and at_end and opts[COMPLIANCE] > 0.0 and opts[RANK] < m
+        if opts[RANK] < m and not end_has_own:
+            rows_at(fn, ctx, m, opts, traj[step], ts[step])
         for i in range((s if at_end else s - 1) if explicit else 0, -1, -1):
+            if end_has_own and i >= s - 1:
+                k = step + 1 if i == s else step
+                rows_at(fn, ctx, m, opts, traj[k], ts[k])
             place(explicit, i, s, rc, ts, hs, step, traj, par, q, v, a, vp, ap, lam, m)
             status = linearised(fn, ctx, m, b, gh, opts)
             if status != OK:
