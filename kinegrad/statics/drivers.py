@@ -10,6 +10,7 @@ from kinegrad.errors import AssemblyError
 from kinegrad.kernels.orthogonal import RANK_TOLERANCE
 from kinegrad.kernels.products import POSITION
 from kinegrad.kinematics.least_squares import least_squares
+from kinegrad.kinematics.mobility import mobility
 
 if TYPE_CHECKING:
     from kinegrad.coordinates.system import System
@@ -70,6 +71,8 @@ def check_drivers(driven: Driven) -> None:
     if not np.isfinite(rows).all():
         return  # the kernels tell why
     left = system.n - rank_of(rows)
+    if not left and not system.model.drivers:
+        _refuse_free(system)
     if not left and system.m == system.n:
         return  # all rows are independent, those of drivers too
     names, numbers = system.row_names, numbers_of(system)
@@ -91,6 +94,16 @@ def check_drivers(driven: Driven) -> None:
         raise AssemblyError(
             f"The drivers are too many for the freedoms of the mechanism: {given}; remove {count - dof} of them, such as "
             f"{', '.join(repr(name) for name in follows[: count - dof])}, which follow from the others."
+        )
+
+
+def _refuse_free(system: System) -> None:
+    """Raises where a mechanism without drivers can move: a singular position that it was assembled in does not show it."""
+    found = mobility(system)
+    if found.dof > 0:
+        raise AssemblyError(
+            f"The mechanism has no drivers, and degrees of freedom: {found.dof}; add drivers, give poses away from the singular "
+            "position that it is assembled in, or simulate it."
         )
 
 

@@ -248,3 +248,32 @@ def test_newton_is_quadratic_and_a_broken_one_is_not():
 
     assert max(orders(broken(False))) < 2.0 and broken(False)[-1] < 1e-14
     assert max(orders(broken(True))) > 1e3
+
+
+def test_without_drivers_at_a_singular_position():
+    """Three parallel rods of one length without poses are assembled flat, where rows that nearly vanish seem to hold them."""
+    rods = {
+        f"b{k}": {
+            "mass": 1,
+            "com": [0, 0.15, 0],
+            "inertia": [0.01, 0.001, 0.01],
+            "markers": {"A": [0, 0, 0], "P": [0, 0.3, 0]},
+        }
+        for k in range(3)
+    }
+    top = {"mass": 1, "inertia": [0.1, 0.1, 0.1], "markers": {f"P{k}": [0.5 * k, 0, 0] for k in range(3)}}
+    pins = {f"a{k}": {"type": "revolute", "between": [f"ground.A{k}", f"b{k}.A"], "axis": [0, 0, 1]} for k in range(3)}
+    pins |= {f"p{k}": {"type": "revolute", "between": [f"b{k}.P", f"top.P{k}"], "axis": [0, 0, 1]} for k in range(3)}
+    model = kg.Model.from_dict(
+        {
+            "kinegrad": 1,
+            "ground": {"markers": {f"A{k}": [0.5 * k, 0, 0] for k in range(3)}},
+            "bodies": rods | {"top": top},
+            "joints": pins,
+            "degrees_of_freedom": {"a0.angle": {"position": 0.35}},
+            "simulation": {"t_end": 0.1, "step": 0.05},
+        }
+    )
+    for lower in (kg.joint, kg.reference_point, kg.natural):
+        with pytest.raises(kg.AssemblyError, match=r"degrees of freedom"):
+            kg.drive(lower(model))
