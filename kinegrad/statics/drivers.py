@@ -102,8 +102,8 @@ def _refuse_free(system: System) -> None:
     found = mobility(system)
     if found.dof > 0:
         raise AssemblyError(
-            f"The mechanism has no drivers, and degrees of freedom: {found.dof}; add drivers, give poses away from the singular "
-            "position that it is assembled in, or simulate it."
+            f"The mechanism has no drivers, and degrees of freedom: {found.dof}; add drivers, give poses away from the "
+            "singular position that it is assembled in, or simulate it."
         )
 
 
