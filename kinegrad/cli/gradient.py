@@ -219,9 +219,6 @@ def _names(wrt: Sequence[str]) -> list[str]:
     joined = [name for name in names if ";" in name or " " in name]
     if joined:
         raise KinegradError(f"--wrt {joined[0]!r} is no name; separate names by commas, as in --wrt A,B.")
-    twice = [name for k, name in enumerate(names) if name in names[:k]]
-    if twice:
-        raise KinegradError(f"--wrt names {twice[0]!r} twice; keep one of them.")
     return names
 
 

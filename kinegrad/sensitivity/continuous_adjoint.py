@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -44,9 +45,9 @@ class ContinuousAdjoint(Method):
     every_slot: bool = False
 
     def __post_init__(self):
-        if self.step is not None and not (np.isfinite(self.step) and self.step > 0.0):
+        if self.step is not None and not (isinstance(self.step, Real) and np.isfinite(self.step) and self.step > 0.0):
             raise KinegradError(
-                f"The step of the continuous adjoint is {self.step:g}; give a finite number larger than zero."
+                f"The step of the continuous adjoint is {self.step}; give a finite number larger than zero."
             )
 
     def run(self, states: AllStates, wanted: Wanted) -> Derivatives:

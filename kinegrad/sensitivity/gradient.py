@@ -298,6 +298,9 @@ def labels_of(system, wrt: Sequence[str] | None, none_is_fine: bool = False) -> 
     if not names and not none_is_fine:
         raise KinegradError("No parameters to differentiate by: name them (wrt, --wrt), or list them under design.")
     labels = tuple(chain.from_iterable(map(system.parameters.expand, names)))
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise KinegradError(f"The parameter {twice!r} is named twice (wrt, --wrt); keep one of them.")
     derived = frozenset(system.parameters.derived)
     if not derived.isdisjoint(labels):
         first = next(label for label in labels if label in derived)

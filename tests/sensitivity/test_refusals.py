@@ -89,3 +89,14 @@ def test_masses_and_inertias_that_no_body_has(motion):
     assert stepper.parameters["m"] == 2.0
     stepper.set(m=20, J=1)
     assert stepper.parameters["m"] == 20.0
+
+
+@pytest.mark.parametrize("wrt", [["m", "m"], ["u", "u[1]"]])
+def test_parameters_that_are_named_twice(motion, wrt):
+    with pytest.raises(kg.KinegradError, match="is named twice"):
+        kg.gradient(motion, wrt=wrt)
+
+
+def test_a_step_that_is_no_number():
+    with pytest.raises(kg.KinegradError, match="step of the continuous adjoint is a"):
+        kg.ContinuousAdjoint(step="a")
