@@ -120,8 +120,9 @@ def _by_limits(study, what, log, progress) -> FrontResult:
 
     def found(job: int, own: Plan) -> Outcome:
         known = log.finished.get(("result", job, 0))
-        if known is not None:
-            outcomes.append(Outcome.read(known["outcome"]))
+        known = known and Outcome.read(known["outcome"])
+        if known is not None and not known.goes_on(own):
+            outcomes.append(known)
         else:
             outcomes.append(search(own))
             log.write({"kind": "result", "job": job, "stage": 0, "outcome": without_nan(outcomes[-1].plain())})
@@ -184,8 +185,8 @@ def _by_population(study, what, log, progress) -> FrontResult:
     from pymoo.optimize import minimize
 
     plan = study.plan
-    known = log.finished.get(("result", 1, 0))
-    if known is not None:
+    known, most = log.finished.get(("result", 1, 0)), plan.solver.max_evaluations
+    if known is not None and known.get("limit", 0) >= most:
         rows = [(np.array(x), np.array(f)) for x, f in known["rows"]]
         return _gathered(plan, what, rows, len(rows), known["evaluations"], 0, log.path)
     problem = StudyProblem(plan)
@@ -194,7 +195,7 @@ def _by_population(study, what, log, progress) -> FrontResult:
         raise KinegradError(f"The start of the study does not work: {anchor.problem}")
     low, high = box(plan)
     limits = np.array([c.limits for c in plan.constraints.values()]).reshape(-1, 2)
-    most, g = plan.solver.max_evaluations, problem.n_goals
+    g = problem.n_goals
 
     class Designs(ElementwiseProblem):
         def __init__(self):
@@ -219,5 +220,5 @@ def _by_population(study, what, log, progress) -> FrontResult:
     X, F = np.atleast_2d(done.X), np.atleast_2d(done.F)
     rows = [(plan.variables.values(x), f) for x, f in zip(X, F, strict=True)]
     kept = [[x.tolist(), f.tolist()] for x, f in rows]
-    log.write({"kind": "result", "job": 1, "stage": 0, "rows": kept, "evaluations": problem.evaluations})
+    log.write({"kind": "result", "job": 1, "stage": 0, "rows": kept, "evaluations": problem.evaluations, "limit": most})
     return _gathered(plan, what, rows, len(rows), problem.evaluations, 0, log.path)

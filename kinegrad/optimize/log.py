@@ -36,6 +36,8 @@ class Log:
     ----------
     finished : dict (kind, job, stage) -> record
         What does not have to be done again.
+    best : dict (job, stage) -> record
+        The best design of each search.
     """
 
     def __init__(self, path: str | Path, study: str, title: str = "", fresh: bool = False):
@@ -81,7 +83,11 @@ class Log:
             self._take(_record(line))
 
     def _take(self, record: dict) -> None:
-        key = (record.get("job", 0), record.get("stage", 0))
+        key = job, stage = record.get("job", 0), record.get("stage", 0)
+        if record.get("kind") == "result":  # later stages began at what this one found before
+            for known in (self.finished, self.best):
+                for later in [one for one in known if one[-2] == job and one[-1] > stage]:
+                    del known[later]
         if record.get("kind") in ("result", "point"):
             self.finished[(record["kind"], *key)] = record
         elif record.get("merit") is not None:
@@ -91,6 +97,7 @@ class Log:
     def write(self, record: dict) -> None:
         """Append one record, by one call of the system."""
         line = (json.dumps(record, allow_nan=False, default=_plain) + "\n").encode()
+        self._take(record)
         try:
             os.write(self._file, line)
         except OSError as error:

@@ -147,14 +147,14 @@ class MultistartResult:
 
 
 def multistart(study, backend: Backend, log, progress: Callable[[float], None] | None) -> MultistartResult:
-    """Searches from the starts of a study; those that a log has finished are read."""
+    """Searches from the starts of a study; finished ones of a log are read, but those that ended at a smaller limit."""
     seed = study.description.multistart.seed
     drawn = starts(study.plans[0], study.description.multistart.starts, seed)
     jobs = [{"kind": "start", "job": k + 1, "seed": seed, "values": row.tolist()} for k, row in enumerate(drawn)]
     done = {}
     for job in jobs:
         known = log.finished.get(("result", job["job"], 0))
-        if known is not None:
+        if known is not None and not _go_on(study, known["found"]):
             done[job["job"]] = known["found"]
     left = [job for job in jobs if job["job"] not in done]
     for job, found in backend.run(study, left):
@@ -163,6 +163,12 @@ def multistart(study, backend: Backend, log, progress: Callable[[float], None] |
         if progress is not None:
             progress(len(done) / len(jobs))
     return _gathered(study, [done[job["job"]] for job in jobs], log.path)
+
+
+def _go_on(study, found: dict) -> bool:
+    """Whether a stage of a search ended at a limit that is larger now."""
+    stages = zip(found["outcomes"], study.plans, strict=False)
+    return any(Outcome.read(one).goes_on(plan) for one, plan in stages)
 
 
 def _gathered(study, found: list[dict], path) -> MultistartResult:

@@ -49,6 +49,11 @@ class Outcome:
     history: list[tuple[int, float, float, bool]] = field(default_factory=list)
     fit: dict | None = None
     positions: dict[str, list[float]] = field(default_factory=dict)
+    limit: int = 0  # designs that might have been tried
+
+    def goes_on(self, plan: Plan) -> bool:
+        """Whether the search ended at a limit, and the one of `plan` is larger."""
+        return self.status == LIMIT and self.limit < plan.solver.max_evaluations
 
     def plain(self) -> dict:
         """All of it as a dict of plain numbers and texts."""
@@ -269,4 +274,5 @@ def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outc
         seconds=time.perf_counter() - clock, solver=plan.solver.type, scales=problem.scales.tolist(),
         gradient=found.jacobian[top].tolist(), history=watch.history, fit=_fit(plan, found, held),
         positions={name: np.asarray(q).tolist() for name, q in found.positions.items()},
+        limit=plan.solver.max_evaluations,
     )  # fmt: skip

@@ -109,6 +109,9 @@ class Study:
         for section in ("multistart", "sweep"):
             for key in WHERE if section in document else ():
                 document[section].pop(key, None)
+        for one in (document, *document.get("stages", ())):
+            if one.get("solver", {}).pop("max_evaluations", None) is not None and not one["solver"]:
+                del one["solver"]
         return fingerprint(document)
 
     def problem(self) -> StudyProblem:
@@ -146,7 +149,8 @@ class Study:
             In the place of those of the study.
         log : path, optional
             Records every evaluation as a line of JSON (default: the study's `log`, if it has one).  Where it has records of
-            the same study already, finished stages are read, and an unfinished one goes on from its best design.
+            the same study already, finished stages are read, and an unfinished one, or one that ended at a smaller limit of
+            evaluations, goes on from its best design.
         fresh : bool
             Begin a new log.
         progress : callable, optional
@@ -265,8 +269,9 @@ def _stages(stages: list[Plan], log, progress):
     before: Outcome | None = None
     for number, plan in enumerate(stages):
         known = log.finished.get(("result", 0, number))
-        if known is not None:
-            before = Outcome.read(known["outcome"])
+        known = known and Outcome.read(known["outcome"])
+        if known is not None and not known.goes_on(plan):
+            before = known
             yield before
             continue
         if before is not None:
