@@ -103,7 +103,10 @@ class Names:
 
 
 class GoalMap:
-    """Several goals as a function of objectives and of the independent parameters."""
+    """Several goals as a function of objectives and of the independent parameters.
+
+    `objectives` and `parameters` are the names of those that goals use.
+    """
 
     def __init__(self, goals: Sequence[Goal], names: Names):
         graph = Graph()
@@ -113,6 +116,7 @@ class GoalMap:
         used = [graph.payload[x.index] for x in graph.inputs_of(*outputs)] if outputs else []
         known = set(parameters)
         self.objectives = [name for name in used if name not in known]
+        self.parameters = [name for name in used if name in known]
         inputs = [graph.input(name) for name in (*self.objectives, *parameters)]
         self._map = GraphMap(outputs, inputs)
         self._partials = self._map.partials()

@@ -17,6 +17,7 @@ from kinegrad.model.reading import build, read_file
 from kinegrad.model.tables import beside
 from kinegrad.model.values import show
 from kinegrad.optimize.description import Description
+from kinegrad.optimize.fixed import in_numbers
 from kinegrad.optimize.plan import Plan, plans
 
 VERSION = 1
@@ -110,7 +111,8 @@ def describe(model: Model | None, keys: Mapping) -> tuple[Description | None, li
             keys = _without(keys, [path for path, _ in wrong])
             continue
         found, wrong = plans(model, description) if model is not None else ([], [])
-        return description, found, findings + wrong
+        findings += wrong or [one for plan in found if not findings for one in in_numbers(plan, description)]
+        return description, found, list(dict.fromkeys(findings))
     return None, [], findings
 
 

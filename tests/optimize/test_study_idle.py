@@ -1,0 +1,46 @@
+"""What no variable changes, and variables that change nothing: refused where names tell it, else told beside the result."""
+
+import pytest
+
+import kinegrad as kg
+
+#: A mass pushed by a force F is at 2 F after 2 s; T and c are of nothing.
+SLIDE = """
+kinegrad: 1
+title: Push
+parameters: {F: 0.2, T: 1, c: 3}
+ground: {markers: {O: [0, 0, 0]}}
+bodies: {mass: {mass: 1, inertia: [1, 1, 1], markers: {O: [0, 0, 0]}}}
+joints: {slide: {type: prismatic, between: [ground.O, mass.O], axis: [1, 0, 0]}}
+forces: {push: {type: force, acts_on: slide.distance, value: F}}
+degrees_of_freedom: {slide.distance: {position: 0}}
+objectives: {x: {final: mass.O.x}}
+simulation: {t_end: 2, step: 0.1, formulation: {type: index1}, integrator: {type: rk4}}
+"""
+
+
+def study(variables="F", minimise="(x - 1)**2", **keys):
+    return kg.Study(
+        kg.Model.from_yaml_text(SLIDE), variables=dict.fromkeys(variables.split()), minimise=minimise, **keys
+    )
+
+
+def test_a_constraint_in_fixed_numbers_that_is_violated_is_refused():
+    limits = {"a": {"value": "2*c", "at_most": 2}}
+    with pytest.raises(kg.ModelError, match=r"constraints\.a is 6 and should be at most 2, and no variable changes it"):
+        study(constraints=limits)
+    with pytest.raises(kg.ModelError, match=r"is 6 and should be at least 7"):
+        study(constraints={"a": {"value": "2*c", "at_least": 7}})
+    with pytest.raises(kg.ModelError, match=r"is 6 and should equal 5"):
+        study(constraints={"a": {"value": "2*c", "equals": 5}})
+    assert study("F c", constraints=limits).optimize().values["x"] == pytest.approx(1.0)
+    assert study(constraints={"a": {"value": "c/10", "at_most": 0.3 - 1e-16}}).optimize().status == "optimum"
+    assert study(constraints=limits, sweep={"type": "grid", "points": 3}).sweep().failures == 0
+
+
+def test_an_aim_in_fixed_numbers_is_refused():
+    with pytest.raises(kg.ModelError, match=r"minimise is 'c - 1', which no variable changes.* such as 'T'"):
+        study("T", "c - 1")
+    with pytest.raises(kg.ModelError, match="which no variable changes"):
+        study("T", "c - 1", constraints={"a": {"value": "c", "at_most": 4}})
+    assert study("T", "c - 1", constraints={"a": {"value": "T", "at_least": 2}}).optimize().variables["T"] >= 2.0
