@@ -224,6 +224,8 @@ def _show_starts(console, found, keep: int, written: dict[str, Path]) -> None:
             for one in found.optima[:keep]
         ]
         console.print(_table(("found", "minimise", *shown), rows))
+        for text in found.best.remarks:
+            console.print(Text(text, style="bold"))
     for what, path in {"log": found.log, **written}.items():
         if path is not None:
             console.print(Text(f"The {what} is in {path}."))
@@ -310,6 +312,8 @@ def _show(console, result: StudyResult, told: list[str], bent, files: dict[str, 
     )
     for text in result.defects:
         console.print(Text(f"Defect of {text.rstrip('.')}.", style="bold"))
+    for text in result.remarks:
+        console.print(Text(text, style="bold"))
     console.print(
         Text(f"Gradient left {result.outcome.residual:.1e}, violation {result.outcome.violation:.1e} (scaled).")
     )

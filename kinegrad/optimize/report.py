@@ -45,7 +45,7 @@ def report(
         "good": result.optimal,
         "message": result.message,
         "tables": [table for table in (_values(result), _constraints(result), _variables(result)) if table["rows"]],
-        "notes": [*_estimates(result), *result.defects, *_notes(result, checks or {}, bent)],
+        "notes": [*_estimates(result), *result.defects, *result.remarks, *_notes(result, checks or {}, bent)],
     }
 
 

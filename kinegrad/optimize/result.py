@@ -104,6 +104,11 @@ class StudyResult:
         return defects(self.plan, self.begun, np.array(self.outcome.values), self.outcome.positions)
 
     @property
+    def remarks(self) -> list[str]:
+        """Sentences about variables that change nothing, and aims that no variable changes."""
+        return list(self.outcome.remarks)
+
+    @property
     def sensitivity(self) -> dict[str, float]:
         """Derivatives of what is minimised by the variables, at the optimum."""
         return dict(zip(self.plan.variables.labels, self.outcome.gradient, strict=True))
@@ -194,7 +199,7 @@ class StudyResult:
             "sensitivity": self.sensitivity,
             "residual": self.outcome.residual, "violation": self.outcome.violation, "evaluations": self.evaluations,
             "failures": self.failures, "gradients": self.gradients, "seconds": self.seconds, "estimates": self.outcome.fit,
-            "defects": self.defects, "log": None if self.log is None else str(self.log),
+            "defects": self.defects, "remarks": self.remarks, "log": None if self.log is None else str(self.log),
         }  # fmt: skip
 
     def to_dataframe(self):

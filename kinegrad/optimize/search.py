@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kinegrad.optimize import infeasible
+from kinegrad.optimize import idle, infeasible
 from kinegrad.optimize.estimates import estimates
 from kinegrad.optimize.evaluation import Evaluation
 from kinegrad.optimize.minimax import SHARPNESS, Epigraph, SmoothLargest
@@ -50,6 +50,7 @@ class Outcome:
     fit: dict | None = None
     positions: dict[str, list[float]] = field(default_factory=dict)
     limit: int = 0  # designs that might have been tried
+    remarks: list[str] = field(default_factory=list)
 
     def goes_on(self, plan: Plan) -> bool:
         """Whether the search ended at a limit, and the one of `plan` is larger."""
@@ -103,12 +104,14 @@ class Watch:
         self.smooth: tuple[tuple, Evaluation] | None = None  # the best that has derivatives
         self.last_failure = ""
         self.unclosed = False  # some designs could not be assembled
+        self.changed: np.ndarray | bool = False  # which goals variables changed
         self._seen = 0
 
     def __call__(self, found: Evaluation) -> None:
         if self.record is not None:
             self.record(found)
         if found.jacobian is not None and found.ok:
+            self.changed = self.changed | idle.rows(self.problem, found)
             key = self.rank(found)
             if self.smooth is None or key < self.smooth[0]:
                 self.smooth = key, found
@@ -265,6 +268,7 @@ def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outc
         elif scaled[i] - low[i] <= near or high[i] - scaled[i] <= near:
             active[name] = "at_least" if scaled[i] - low[i] <= near else "at_most"
     top = int(found.goals[:k].argmax())
+    remarks = idle.remarks(problem, found, watch.changed)
     return Outcome(
         status=status, message=message, start=first.values.tolist(), values=found.values.tolist(),
         goals_before=first.goals.tolist(), goals=found.goals.tolist(), objectives_before=first.objectives,
@@ -274,5 +278,5 @@ def _judged(plan, problem, watch, first, found, limited, message, clock) -> Outc
         seconds=time.perf_counter() - clock, solver=plan.solver.type, scales=problem.scales.tolist(),
         gradient=found.jacobian[top].tolist(), history=watch.history, fit=_fit(plan, found, held),
         positions={name: np.asarray(q).tolist() for name, q in found.positions.items()},
-        limit=plan.solver.max_evaluations,
+        limit=plan.solver.max_evaluations, remarks=remarks,
     )  # fmt: skip

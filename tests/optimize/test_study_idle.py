@@ -44,3 +44,34 @@ def test_an_aim_in_fixed_numbers_is_refused():
     with pytest.raises(kg.ModelError, match="which no variable changes"):
         study("T", "c - 1", constraints={"a": {"value": "c", "at_most": 4}})
     assert study("T", "c - 1", constraints={"a": {"value": "T", "at_least": 2}}).optimize().variables["T"] >= 2.0
+
+
+def test_a_variable_that_changes_nothing_is_told(tmp_path):
+    found = study("T F").optimize(log=tmp_path / "push.jsonl")
+    assert found.remarks == found.to_dict()["remarks"] and found.status == "optimum"
+    assert found.remarks[0].startswith("Nothing that is minimised or limited changes with 'T' in the designs tried")
+    assert study("T F").optimize(log=tmp_path / "push.jsonl").remarks == found.remarks
+    assert "'T'" in study("T", "x").optimize().remarks[0]
+    many = study("T F").multistart(2)
+    assert many.to_dict()["remarks"] == found.remarks
+
+
+def test_an_aim_that_no_variable_changes_is_told():
+    found = study(minimise="3", constraints={"a": {"value": "x", "at_least": 1}}).optimize()
+    assert found.remarks == ["What is minimised, '3', changes with no variable in the designs tried."]
+
+
+@pytest.mark.parametrize(("variables", "minimise"), [("T", "(T - 1)**2"), ("T F", "(T - 1)**2 + x**2"), ("F", "x**2")])
+def test_a_start_where_derivatives_are_zero_is_no_such(variables, minimise):
+    assert study(variables, minimise).optimize().remarks == []
+
+
+def test_the_command_tells_it(tmp_path, optimize):
+    path = tmp_path / "study.yaml"
+    (tmp_path / "push.yaml").write_text(SLIDE)
+    path.write_text("{kinegrad_study: 1, model: push.yaml, variables: {T: {}}, minimise: x}")
+    code, out, _ = optimize(path)
+    assert code == 0 and "Nothing that is minimised or limited changes with 'T'" in out
+    path.write_text("{kinegrad_study: 1, model: push.yaml, variables: {T: {}}, minimise: 3}")
+    code, _, err = optimize(path)
+    assert code == 2 and "minimise is '3', which no variable changes" in err
