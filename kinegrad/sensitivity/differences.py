@@ -24,6 +24,7 @@ ALLOWED = 1e-5
 FITS = ((0, 8), (1, 6), (2, 5), (3, 3))
 SHRINKS = 0.6  # what half the last step leaves of the error of steps, at most
 MOST_STEPS = 10  # in a step, at most: a whole number, so that times at which steps end stay ends of steps
+SEEN = 1e-4  # of its row's largest: what an entry may differ by, at most, because steps are chosen
 SURE = 30.0  # times the noise of a difference: what it may be off by
 
 
@@ -110,21 +111,21 @@ def check(gradient: Gradient, progress: Callable[[float], None] | None = None) -
         raise KinegradError("The gradient is by no parameter, so there is nothing to check; name some (wrt).")
     found = by_differences(gradient.motion.system, gradient.wrt, gradient.objectives_with, progress)
     relative = relative_differences(gradient.matrix, *found)
-    doubtful = [
-        label
-        for label in that_move_the_end(gradient.motion, gradient.wrt)
-        if (relative[:, gradient.wrt.index(label)] > ALLOWED).any()
-    ]
-    if doubtful:
-        from kinegrad.sensitivity.result import some_of
+    doubtful = [label for label, any_ in zip(gradient.wrt, (relative > ALLOWED).any(axis=0), strict=True) if any_]
+    moving = [label for label in that_move_the_end(gradient.motion, gradient.wrt) if label in doubtful]
+    controlled = [label for label in doubtful if label not in moving] if _adaptive(gradient.motion) else []
+    noise = found.noise.copy()
+    for labels, known in ((moving, _of_steps), (controlled, _of_error_control)):
+        if labels:
+            from kinegrad.sensitivity.result import some_of
 
-        columns = [gradient.wrt.index(label) for label in doubtful]
-        noise = found.noise.copy()
-        noise[:, columns] = np.maximum(
-            noise[:, columns], _of_steps(some_of(gradient, doubtful), found.matrix[:, columns])
-        )
-        found = found._replace(noise=noise)
-        relative = relative_differences(gradient.matrix, *found)
+            columns = [gradient.wrt.index(label) for label in labels]
+            more = known(some_of(gradient, labels), found.matrix[:, columns])
+            if known is _of_error_control:
+                more = np.minimum(more, SEEN * np.abs(gradient.matrix).max(axis=1, keepdims=True))
+            noise[:, columns] = np.fmax(noise[:, columns], more)
+    found = found._replace(noise=noise)
+    relative = relative_differences(gradient.matrix, *found)
     return GradientCheck(gradient, *found, relative)
 
 
@@ -133,11 +134,25 @@ def _of_steps(gradient: Gradient, differences: np.ndarray) -> np.ndarray:
     the steps; otherwise 0.  Derivatives by the end are those of the motion that goes on, differences those of another last
     step, so steps are taken that are half as long as the last one."""
     motion = gradient.motion
-    last = 1.0 if getattr(motion.scheme, "adaptive", False) else motion.hs[-1] / motion.step
+    last = 1.0 if _adaptive(motion) else motion.hs[-1] / motion.step
     finer = gradient.with_steps(1.0 / min(np.ceil(2.0 / last), MOST_STEPS))
     there = by_differences(gradient.motion.system, gradient.wrt, finer.objectives_with)
     off, left = np.abs(gradient.matrix - differences), np.abs(finer.matrix - there.matrix)
     return np.where(left <= np.maximum(SHRINKS * off, there.noise), off, 0.0)
+
+
+def _of_error_control(gradient: Gradient, differences: np.ndarray) -> np.ndarray:
+    """(objectives, parameters) what a gradient is off differences by with error control: the one is of the steps that the run
+    took, the others are of steps that follow the parameters, as smoothly as the objectives do.  Both change by that with
+    smaller steps; those of the gradient are found anew, so that nothing is made of one that was changed."""
+    here, finer = gradient.with_steps(1.0), gradient.with_steps(0.5)
+    there = by_differences(gradient.motion.system, gradient.wrt, finer.objectives_with)
+    return 2.0 * (np.abs(here.matrix - finer.matrix) + np.abs(differences - there.matrix))
+
+
+def _adaptive(motion) -> bool:
+    """Whether a run chose its steps."""
+    return getattr(getattr(motion, "scheme", None), "adaptive", False)
 
 
 class Differences(NamedTuple):

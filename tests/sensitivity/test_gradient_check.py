@@ -182,3 +182,26 @@ def test_a_gradient_by_the_end_is_good_up_to_the_error_of_the_steps(system, monk
     assert kg.check_gradient(gradient, methods=True, sets=True).good
     monkeypatch.setattr(end_time, "by_end", lambda motion, right=end_time.by_end: 1.01 * right(motion))
     assert kg.gradient(motion, wrt=["k", "T"]).check().wrong == (("lift", "T"), ("speed", "T"))
+
+
+def test_a_slope_of_zero_with_error_control_is_good_and_a_wrong_one_is_found():
+    """Steps follow the parameters smoothly, so that differences have an error that no scatter shows."""
+    model = kg.Model.from_yaml_text(ARM)
+    model.parameters["h"] = 0.0
+    model.objectives = {"miss": {"integral": "(arm.tip.y - h)**2"}}
+    system = kg.joint(model.check())
+
+    def at(h):
+        motion = kg.simulate(
+            system.with_parameters({"h": h}), "index1", kg.RungeKutta54(tolerance=1e-6), t_end=0.5, step=0.01
+        )
+        return kg.gradient(motion, wrt=["k", "h"], tighten=False)
+
+    zero, one = at(0.0).matrix[0, 0], at(1.0).matrix[0, 0]
+    gradient = at(zero / (zero - one))  # where the slope by k, linear in h, is zero
+    raw = by_differences(gradient.motion.system, ("k", "h"), gradient.objectives_with)
+    assert abs(gradient.matrix[0, 0]) < 1e-12 and (relative_differences(gradient.matrix, *raw)[0, 0] > 1e-5)
+    assert gradient.check().good
+    matrix = gradient.matrix.copy()
+    matrix[0, 0] += 1e-3 * np.abs(matrix).max()
+    assert replace(gradient, matrix=matrix).check().wrong == (("miss", "k"),)
