@@ -113,7 +113,10 @@ def distinct(goals: np.ndarray) -> np.ndarray:
 
 
 def _by_limits(study, what, log, progress) -> FrontResult:
-    """The first goal made small with growing limits on the second, each search from the optimum before."""
+    """The first goal made small with growing limits on the second, each search from the optimum before.
+
+    Where one ends without meeting its limit, as where the first goal is stationary, another comes from the optimum after.
+    """
     plan = study.plan
     first, second = what.goals
     outcomes: list[Outcome] = []
@@ -127,7 +130,7 @@ def _by_limits(study, what, log, progress) -> FrontResult:
             outcomes.append(search(own))
             log.write({"kind": "result", "job": job, "stage": 0, "outcome": without_nan(outcomes[-1].plain())})
         if progress is not None:
-            progress(len(outcomes) / what.points)
+            progress(min(1.0, len(outcomes) / what.points))
         return outcomes[-1]
 
     least = found(1, replace(plan, goals=(second,), scale=None))
@@ -138,15 +141,26 @@ def _by_limits(study, what, log, progress) -> FrontResult:
     problem = StudyProblem(replace(plan, goals=(first, second)))
     ends = [_goals(problem, one) for one in (least, lowest)]
     limits = np.linspace(ends[0][1], ends[1][1], what.points)
-    at, rows = least, [(np.array(least.values), ends[0])]
-    scale = max(abs(ends[0][1]), abs(ends[1][1])) or None
+    scales = [float(scale) or None for scale in np.abs(ends).max(axis=0)]
+
+    def limited(job: int, limit: float, near: Outcome) -> Outcome:
+        constraint = Constraint(value=second, at_most=float(limit), scale=scales[1])
+        own = replace(plan, goals=(first,), scale=scales[0], constraints={**plan.constraints, LIMIT: constraint})
+        return found(job, own.started_at(np.array(near.values), near.positions))
+
+    at, upwards = least, []
     for job, limit in enumerate(limits[1:-1], 3):
-        limited = Constraint(value=second, at_most=float(limit), scale=scale)
-        own = replace(plan, goals=(first,), scale=None, constraints={**plan.constraints, LIMIT: limited})
-        outcome = found(job, own.started_at(np.array(at.values), at.positions))
-        if outcome.status == OPTIMUM:
-            at = outcome
-            rows.append((np.array(at.values), _goals(problem, at)))
+        upwards.append(limited(job, limit, at))
+        at = upwards[-1] if upwards[-1].status == OPTIMUM else at
+    at, best = lowest, []
+    for job, (limit, one) in reversed(list(enumerate(zip(limits[1:-1], upwards, strict=True), 3))):
+        if one.status != OPTIMUM or LIMIT not in one.active:  # stuck, maybe where the first goal is stationary
+            other = limited(job + what.points, limit, at)
+            one = min(one, other, key=lambda each: (each.status != OPTIMUM, each.goals[0]))
+        if one.status == OPTIMUM:
+            at = one
+            best.append(one)
+    rows = [(np.array(one.values), _goals(problem, one)) for one in (least, *reversed(best))]
     rows.append((np.array(lowest.values), ends[1]))
     evaluations, gradients = (sum(getattr(one, key) for one in outcomes) for key in ("evaluations", "gradients"))
     return _gathered(plan, what, rows, what.points, evaluations, gradients, log.path)
