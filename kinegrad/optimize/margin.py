@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
-from kinegrad.kinematics.start import row_sizes, usual_moves
+from kinegrad.kinematics.start import NO_SIZE, usual_moves
 from kinegrad.sensitivity.sweeps import at_start
 
 STEP = 1e-6  # of scaled variables: central differences of singular values along exact derivatives of positions
@@ -24,64 +24,83 @@ class Margin:
     value : float
     row : int
         The state of the motion that has it.
+    largest : (rows,) array of int
+        The states in which the rows are largest; by these sizes they are divided.
     """
 
     motion: object
     value: float
     row: int
+    largest: np.ndarray
 
     def slopes(self, labels: tuple[str, ...], scale: np.ndarray) -> np.ndarray:
         """(p,) derivatives by parameters, whose usual changes are `scale`."""
         motion, system = self.motion, self.motion.system
         ds = system.directions(labels)
+        states, places = np.unique([self.row, *self.largest], return_inverse=True)
         if motion.is_driven:
             from kinegrad.statics.instants import Instants
 
-            moved = Instants(motion, ds).along([self.row]).q[0]
+            moved = Instants(motion, ds).along(states.tolist()).q
         else:
-            moved = at_start(motion, system.workspace(ds=ds, s=motion.s)).direct()[0]
+            moved = np.array([at_start(motion, system.workspace(ds=ds, s=motion.s)).direct()[0]])
         h = STEP * np.asarray(scale, float)
         ways = np.concatenate([h[:, None], -h[:, None]]) * np.tile(np.eye(len(labels)), (2, 1))
-        q, s = motion.q[self.row] + ways @ moved.T, motion.s + ways @ ds
-        t = np.full(len(ways), motion.t[self.row])
-        more, less = np.split(_values(motion, q, s, t)[:, _rank(motion) - 1], 2)
+        q, s = motion.q[states][:, None] + ways @ moved.transpose(0, 2, 1), motion.s + ways @ ds
+        rows = [_rows(motion, q[k], s, np.full(len(ways), motion.t[state])) for k, state in enumerate(states)]
+        sizes = np.array([_sizes(one) for one in rows])[places[1:], :, np.arange(len(self.largest))].T
+        more, less = np.split(_values(rows[places[0]], _usable(sizes))[:, _rank(motion) - 1], 2)
         return (more - less) / (2.0 * h)
 
 
 def margin(motion) -> Margin:
     """The margin of a motion: at its start, or where it is least when drivers prescribe it."""
-    rows = slice(None) if motion.is_driven else slice(0, 1)
-    q, t = motion.q[rows], motion.t[rows]
-    least = _values(motion, q, np.broadcast_to(motion.s, (len(t), len(motion.s))), t)[:, _rank(motion) - 1]
-    return Margin(motion, float(least.min()), int(least.argmin()))
+    count = len(motion.t) if motion.is_driven else 1
+    parts = [slice(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
+    sizes = np.concatenate([_sizes(_along(motion, part)) for part in parts])
+    scale, rank = _usable(sizes.max(axis=0)), _rank(motion)
+    least = np.concatenate([_values(_along(motion, part), scale)[:, rank - 1] for part in parts])
+    return Margin(motion, float(least.min()), int(least.argmin()), sizes.argmax(axis=0))
 
 
 def _rank(motion) -> int:
     """Independent rows at the start."""
-    (values,) = _values(motion, motion.q[:1], motion.s[None], motion.t[:1])
+    rows = _along(motion, slice(0, 1))
+    (values,) = _values(rows, _usable(_sizes(rows)))
     return int((values > RANK * values[0]).sum())
 
 
-def _values(motion, q: np.ndarray, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(k, rows) singular values of the rows, divided by what usual moves change them by, at k positions with as many slots."""
-    system, driven = motion.system, motion.is_driven
+def _values(rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """(k, m) singular values of rows (k, m, n) divided by their sizes."""
+    return np.linalg.svd(rows / sizes[..., None], compute_uv=False)
+
+
+def _sizes(rows: np.ndarray) -> np.ndarray:
+    """(k, m) what usual moves change rows by."""
+    return np.abs(rows).sum(axis=-1)
+
+
+def _usable(sizes: np.ndarray) -> np.ndarray:
+    """Sizes, and 1 for rows that say nothing."""
+    return np.where(sizes > NO_SIZE * sizes.max(axis=-1, keepdims=True, initial=0.0), sizes, 1.0)
+
+
+def _along(motion, part: slice) -> np.ndarray:
+    """The rows of some states of a motion."""
+    q, t = motion.q[part], motion.t[part]
+    return _rows(motion, q, np.broadcast_to(motion.s, (len(t), len(motion.s))), t)
+
+
+def _rows(motion, q: np.ndarray, s: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """(k, m, n) rows by usual moves of the coordinates, at k positions with as many slots."""
+    system = motion.system
     work = system.workspace(s=motion.s)
-    rows = system.m + (0 if driven else len(system.freedoms))
-    found = np.zeros((len(q), min(rows, system.n)))
-    for first in range(0, len(q), BLOCK):
-        part = slice(first, first + BLOCK)
-        scaled = np.array(
-            [_scaled(system, work, rows, *at, driven) for at in zip(q[part], s[part], t[part], strict=True)]
-        )
-        found[part] = np.linalg.svd(scaled, compute_uv=False)
+    work["flag"][FREEDOMS] = not motion.is_driven
+    m = system.m + (0 if motion.is_driven else len(system.freedoms))
+    found = np.zeros((len(q), m, system.n))
+    for k in range(len(q)):
+        work["q"][:], work["s"][:], work["par"][TIME] = q[k], s[k], t[k]
+        work.call(POSITION)
+        found[k] = work["J"][:m].real * usual_moves(system, work)
     work.give_back()
     return found
-
-
-def _scaled(system, work, rows: int, q, s, t: float, driven: bool) -> np.ndarray:
-    """The rows in their scales, at one position."""
-    work["q"][:], work["s"][:], work["par"][TIME] = q, s, t
-    work["flag"][FREEDOMS] = not driven
-    work.call(POSITION)
-    moves = usual_moves(system, work)
-    return work["J"][:rows].real * moves / row_sizes(system, work, rows, moves)[:, None]

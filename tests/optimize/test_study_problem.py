@@ -127,6 +127,46 @@ def test_derivatives_of_the_margin():
         assert J[:, k] == pytest.approx(by_differences, rel=1e-6)
 
 
+#: A crank of length 0.3 turns and pushes a slider, 0.1 beside its centre, by a rod of length l: the wall is at l = 0.4.
+CRANK = """
+kinegrad: 1
+parameters: {l: 0.9, e: 0.1}
+ground: {markers: {O: [0, 0, 0], S: [0, e, 0]}}
+bodies:
+  crank: {mass: 1, com: [0.15, 0, 0], inertia: [0, 0.01, 0.01], markers: {A: [0, 0, 0], B: [0.3, 0, 0]}}
+  rod: {mass: 1, com: [l/2, 0, 0], inertia: [0, 0.05, 0.05], markers: {B: [0, 0, 0], C: [l, 0, 0]},
+        pose: {origin: [0.3, 0, 0], x_axis: [1, 0.1, 0]}}
+  block: {mass: 1, inertia: [0.1, 0.1, 0.1], markers: {C: [0, 0, 0]}, pose: {origin: [1.2, 0.1, 0]}}
+joints:
+  J1: {type: revolute, between: [ground.O, crank.A], axis: [0, 0, 1]}
+  J2: {type: revolute, between: [crank.B, rod.B], axis: [0, 0, 1]}
+  J3: {type: revolute, between: [rod.C, block.C], axis: [0, 0, 1]}
+  J4: {type: prismatic, between: [ground.S, block.C], axis: [1, 0, 0]}
+drivers: {motor: {measure: J1.angle, value: 6*t}}
+objectives: {last: {final: block.C.x}}
+simulation: {t_end: 1, step: 0.01}
+"""
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "natural", "reference-point"])
+def test_a_margin_shows_a_wall_where_a_row_is_lost(coordinates):
+    """All derivatives of a row are small there: it is divided by what it is along the motion, not by what it is there."""
+    study = kg.Study(
+        kg.Model.from_yaml_text(CRANK), analysis="kinematics", simulation={"coordinates": coordinates},
+        variables={"l": {"bounds": [0.2, 2], "start": 0.5}, "e": {"bounds": [0.05, 0.2]}},
+        minimise="(l - 0.1)**2 + (e - 0.1)**2", assembly={"at_least": 0.02},
+    )  # fmt: skip
+    problem = study.problem()
+    J = problem.jacobian(problem.start)
+    for k, e in enumerate(1e-5 * np.eye(2)):
+        by_differences = (problem.constraints(problem.start + e) - problem.constraints(problem.start - e)) / 2e-5
+        assert J[:, k] == pytest.approx(by_differences, rel=1e-5)
+    found = study.optimize(max_evaluations=200)
+    assert found.status == "optimum" and found.active["assembly"] == "at_least", found.message
+    l, e = found.variables["l"], found.variables["e"]
+    assert 0.3 + e < l < 1.1 * (0.3 + e)
+
+
 def test_bodies_that_cannot_be():
     model = kg.Model.from_yaml(FOUR_BAR)
     model.parameters["m"] = 1.0
