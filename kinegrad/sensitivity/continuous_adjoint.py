@@ -46,9 +46,8 @@ class ContinuousAdjoint(Method):
 
     def __post_init__(self):
         if self.step is not None and not (isinstance(self.step, Real) and np.isfinite(self.step) and self.step > 0.0):
-            raise KinegradError(
-                f"The step of the continuous adjoint is {self.step}; give a finite number larger than zero."
-            )
+            step = f"{self.step:g}" if isinstance(self.step, Real) else repr(self.step)
+            raise KinegradError(f"The step of the continuous adjoint is {step}; give a finite number larger than zero.")
 
     def run(self, states: AllStates, wanted: Wanted) -> Derivatives:
         by_slot = self._adjoint(states, None if self.every_slot else wanted.s_rho.moved(), wanted.progress)

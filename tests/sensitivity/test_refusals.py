@@ -98,5 +98,5 @@ def test_parameters_that_are_named_twice(motion, wrt):
 
 
 def test_a_step_that_is_no_number():
-    with pytest.raises(kg.KinegradError, match="step of the continuous adjoint is a"):
+    with pytest.raises(kg.KinegradError, match="step of the continuous adjoint is 'a'"):
         kg.ContinuousAdjoint(step="a")
