@@ -64,17 +64,12 @@ def set_up(work, inner) -> bool:
         return False
     for name in ("row_scale", "scale"):
         inner[name][:] = known[name]
-    arrays["inner"][:] = (
-        inner.pointer if isinstance(inner.pointer, int) else 0,
-        inner.system.m,
-        bool(known["shared"]),
-        0,
-    )
+    shared = np.array([name in known["shared"] for name in system.objectives])
+    arrays["inner"][:] = inner.pointer if isinstance(inner.pointer, int) else 0, inner.system.m, shared.any(), 0
     arrays["inner_q"][: len(place)] = place
     arrays["linear"][:] = system.tables["linear"]
     arrays["inner_opts"][:] = 0.0, 0.0, 0.0, 0.0, -1.0, known["rank"]
-    arrays["again"][:] = AGAIN * np.array(system.tables["again"])
-    arrays["again"][[list(system.objectives).index(name) for name in known["shared"]]] = SHARING
+    arrays["again"][:] = np.where(shared, SHARING, AGAIN * np.array(system.tables["again"]))
     for name in ("blocks", "units"):
         arrays[name][: inner.system.m] = known[name]
     arrays["inner_fn"][:] = addresses([None] * len(arrays["inner_fn"]))
@@ -151,10 +146,9 @@ def _blocks(inner) -> tuple[np.ndarray, np.ndarray]:
     alone = {row["row"] for row in elements["row_law"]}
     first: dict[tuple, int] = {}
     keys = [(OWNER.match(name)[0], moments[k], k if k in alone else -1) for k, name in enumerate(system.row_names)]
-    size = np.abs(x - x.mean(axis=0)).max() if x.size else 1.0
-    return np.array([first.setdefault(key, k) for k, key in enumerate(keys)], np.int64), np.where(
-        moments, 1.0 / size, 1.0
-    )
+    blocks = np.array([first.setdefault(key, k) for k, key in enumerate(keys)], np.int64)
+    size = float(np.abs(x - x.mean(axis=0)).max()) if x.size else 0.0
+    return blocks, np.where(moments, 1.0 / (size or 1.0), 1.0)
 
 
 def refuse_shared(work) -> None:

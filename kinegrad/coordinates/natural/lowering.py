@@ -33,19 +33,13 @@ class Lowering:
     """
 
     def __init__(
-        self,
-        model,
-        values: Mapping | None,
-        merge: bool,
-        planar: str,
-        sharing: bool = True,
-        apart: Lowering | None = None,
-    ):
+        self, model, values: Mapping | None, merge: bool, planar: str, sharing: bool = True, apart: Lowering | None = None
+    ):  # fmt: skip
         self.model, self.values, self.merge, self.planar = model, values, merge, planar
-        parameters = Parameters(model.parameters) if apart is None else apart.elements.parameters
-        self.elements = Elements(
-            model, parameters, lambda joint, part: None, None if apart is None else apart.elements.slots
-        )
+        parameters, slots = Parameters(model.parameters), None
+        if apart is not None:
+            parameters, slots = apart.elements.parameters, apart.elements.slots
+        self.elements = Elements(model, parameters, lambda joint, part: None, slots)
         if apart is not None:
             self.elements.apart = apart.markers()
         self.slots, self.coordinates = self.elements.slots, self.elements.coordinates
