@@ -33,6 +33,7 @@ RUNS = {
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
 OWNER = re.compile(r"\w+")  # the element that a row is named after
 UNIQUE = 1e-7  # of an objective: what multipliers that add up to nothing may change of one that is unique
+MOVED, MOVES = 1e-9, 8  # of the size of a mechanism, of multipliers, and in radians: by chance, so many times
 
 
 def replaced(which: int):
@@ -64,12 +65,17 @@ def set_up(work, inner) -> bool:
         return False
     for name in ("row_scale", "scale"):
         inner[name][:] = known[name]
-    shared = np.array([name in known["shared"] for name in system.objectives])
-    arrays["inner"][:] = inner.pointer if isinstance(inner.pointer, int) else 0, inner.system.m, shared.any(), 0
+    arrays["inner"][:] = (
+        inner.pointer if isinstance(inner.pointer, int) else 0,
+        inner.system.m,
+        bool(known["shared"]),
+        0,
+    )
     arrays["inner_q"][: len(place)] = place
     arrays["linear"][:] = system.tables["linear"]
     arrays["inner_opts"][:] = 0.0, 0.0, 0.0, 0.0, -1.0, known["rank"]
-    arrays["again"][:] = np.where(shared, SHARING, AGAIN * np.array(system.tables["again"]))
+    arrays["again"][:] = AGAIN * np.array(system.tables["again"])
+    arrays["again"][[list(system.objectives).index(name) for name in known["shared"]]] = SHARING
     for name in ("blocks", "units"):
         arrays[name][: inner.system.m] = known[name]
     arrays["inner_fn"][:] = addresses([None] * len(arrays["inner_fn"]))
@@ -85,7 +91,8 @@ def _put(work, inner) -> np.ndarray:
     if not scalars:
         place = np.array([system.number_of.get(name, -1) for name in beside.coordinates], np.int64)
         for name, own in (("q", "q"), ("v", "vp")):
-            inner[name][:] = np.where(place >= 0, work[own][place], 0.0)
+            inner[name][:] = 0.0
+            inner[name][place >= 0] = work[own][place[place >= 0]]
         return place
     work.call(EVALUATE)
     work.call(BIAS)
@@ -116,7 +123,11 @@ def _rank(inner) -> dict:
 
 
 def _sharing(inner, free: np.ndarray) -> list[str]:
-    """The objectives that change with multipliers to which the columns of `free` may be added."""
+    """The objectives that change with multipliers to which the columns of `free` may be added.
+
+    What is zero whatever they are, as a moment about a ball, is compared with its slope along motions, or what rounding makes
+    of that.
+    """
     system, rng = inner.system, np.random.default_rng(0)
     again, lam = np.array(system.tables["again"], bool), rng.normal(size=system.m)
     inner["ap"][:] = rng.normal(size=system.n)
@@ -126,17 +137,25 @@ def _sharing(inner, free: np.ndarray) -> list[str]:
         inner.call(OBSERVE)
         return inner["g"].real.copy()
 
-    first, changed = values(lam), np.zeros(len(again), bool)
+    first, q, slope = values(lam), inner["q"].copy(), np.zeros(len(again))
+    sizes = np.where(system.lengths, _size(inner), 1.0)
+    for _ in range(MOVES):
+        inner["q"][:] = q + MOVED * sizes * rng.normal(size=system.n)
+        inner.call(EVALUATE)
+        slope = np.maximum(slope, np.abs(values(lam * (1.0 + MOVED * rng.normal(size=system.m))) - first) / MOVED)
+    inner["q"][:] = q
+    inner.call(EVALUATE)
+    changed = np.zeros(len(again), bool)
     for column in free.T:
         other = values(lam + column / np.abs(column).max())
-        changed |= again & ~(np.abs(other - first) <= UNIQUE * (np.abs(other) + np.abs(first)))
+        changed |= again & ~(np.abs(other - first) <= UNIQUE * (np.abs(other) + np.abs(first) + slope))
     return [name for name, found in zip(system.objectives, changed, strict=True) if found]
 
 
 def _blocks(inner) -> tuple[np.ndarray, np.ndarray]:
     """(m,) the first row of the block that each row belongs to, those of one element that exert forces, or moments; and what
     multipliers are multiplied by to be compared: 1, and for moments one over the size of the mechanism."""
-    system, x = inner.system, inner["mk"]["x"].real
+    system = inner.system
     elements, scalars = system.tables["elements"], system.tables["scalars"]
     moments = np.zeros(system.m, bool)
     for row in elements["row"]:
@@ -146,9 +165,14 @@ def _blocks(inner) -> tuple[np.ndarray, np.ndarray]:
     alone = {row["row"] for row in elements["row_law"]}
     first: dict[tuple, int] = {}
     keys = [(OWNER.match(name)[0], moments[k], k if k in alone else -1) for k, name in enumerate(system.row_names)]
-    blocks = np.array([first.setdefault(key, k) for k, key in enumerate(keys)], np.int64)
-    size = float(np.abs(x - x.mean(axis=0)).max()) if x.size else 0.0
-    return blocks, np.where(moments, 1.0 / (size or 1.0), 1.0)
+    blocks = [first.setdefault(key, k) for k, key in enumerate(keys)]
+    return np.array(blocks, np.int64), np.where(moments, 1.0 / _size(inner), 1.0)
+
+
+def _size(work) -> float:
+    """The size of a mechanism."""
+    x = work["mk"]["x"].real
+    return (np.abs(x - x.mean(axis=0)).max() if x.size else 0.0) or 1.0
 
 
 def refuse_shared(work) -> None:

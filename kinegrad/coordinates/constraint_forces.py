@@ -71,7 +71,8 @@ def _reaction(elements, formula: Formula, name: str) -> dict[str, list]:
                 continue
             F, x = [-(lam * y) for y in covector], elements.components(formula, marker)
             arm = [a - b for a, b in zip(x, at, strict=True)] if is_point else x
-            moment = [a + b for a, b in zip(moment, cross(arm, F), strict=True)]
+            if row["type"] != DISTANCE:  # along the arm
+                moment = [a + b for a, b in zip(moment, cross(arm, F), strict=True)]
             if is_point:
                 force = [a + b for a, b in zip(force, F, strict=True)]
     return {"reaction.force": force, "reaction.moment": moment}

@@ -390,9 +390,9 @@ class Model:
 
     @property
     def used_joints(self) -> frozenset[str]:
-        """Joints whose coordinate, or whose start, something in the model refers to."""
-        used = {name.split(".")[0] for name in self._used_names()}
-        return frozenset(used & set(self.joints))
+        """Joints whose coordinate, or whose start, something in the model refers to; what they exert is none."""
+        used = {name.partition(".")[::2] for name in self._used_names()}
+        return frozenset({name for name, part in used if not part.startswith("reaction.")} & set(self.joints))
 
     def _used_names(self) -> set[str]:
         found = set(self.degrees_of_freedom)

@@ -181,3 +181,70 @@ def test_every_kind_of_joint_in_absolute_coordinates(kind, lower):
     """Six numbers of each joint, held by rows or shared by coordinates, are those of the balance of the bodies."""
     system = lower(of_every_joint(roles.closed(kind)))
     assert_those_of_the_motion(kg.simulate(system, "index1", "rk4", t_end=1e-3, step=1e-3), 1e-8)
+
+
+BODY = {"mass": 1.5, "com": [0.3, 0.1, 0], "inertia": [0.03, 0.04, 0.05]}
+GRAVITY = {"gravity": {"type": "gravity", "acceleration": [1, 0.5, -9.81]}}
+
+
+def small(joints, bodies, **more):
+    """The description of a mechanism whose joints carry markers of their own: (type, first, place, second, place, keys)."""
+    d = {"kinegrad": 1, "ground": {"markers": {}}, "bodies": {name: BODY | {"markers": {}} for name in bodies}}
+    d |= {"joints": {}, "forces": GRAVITY, **more}
+    for name, (kind, first, x, second, y, keys) in joints.items():
+        for body, end, at in ((first, "a", x), (second, "b", y)):
+            (d["ground"] if body == "ground" else d["bodies"][body])["markers"][name + end] = at
+        d["joints"][name] = {"type": kind, "between": [f"{first}.{name}a", f"{second}.{name}b"]} | keys
+    return d
+
+
+@pytest.mark.parametrize("lower", [kg.joint, kg.reference_point, kg.natural])
+def test_where_nothing_moves(lower):
+    """A body welded to the ground, without a coordinate of its own."""
+    d = small({"weld": ("fixed", "ground", [0, 0, 0], "beam", [0, 0, 0.1], {})}, ["beam"])
+    assert_those_of_the_motion(kg.simulate(lower(of_every_joint(d)), "index1", "rk4", t_end=1e-3, step=1e-3))
+
+
+def test_bodies_that_turn_as_one_in_natural_coordinates():
+    """A slide between frames that are not parallel: in one system the bodies have common axes, beside it their own."""
+    slide = {"axis": [[1, 0, 0], [0.6, 0.8, 0]], "zero": [[0, 0, 1], [0, 0, 1]]}
+    joints = {"pin": ("revolute", "ground", [0, 0, 0], "arm", [0.1, 0, 0], {"axis": [0, 1, 0]})}
+    joints |= {"slide": ("prismatic", "arm", [0.4, 0, 0], "rod", [0, 0.2, 0.1], slide)}
+    start = {name: {"position": 0.2, "velocity": 1.0} for name in ("pin.angle", "slide.distance")}
+    model = of_every_joint(small(joints, ["arm", "rod"], degrees_of_freedom=start))
+    motions = [kg.simulate(lower(model), "matrix-r", "rk4", t_end=0.01, step=2e-3) for lower in (kg.natural, kg.joint)]
+    assert_those_of_the_motion(motions[0])
+    assert_close(*(list(motion.objectives.values()) for motion in motions), 1e-9)
+
+
+def doubled_ball():
+    """A body on two balls, which hold their distance twice."""
+    balls = {"one": [0.1, 0.2, 0.3], "two": [0.4, 0.6, -0.2]}
+    d = small({name: ("spherical", "ground", x, "arm", x, {}) for name, x in balls.items()}, ["arm"])
+    d["bodies"]["arm"]["markers"]["tip"] = [0.7, 0.1, 0.2]
+    return d | {"degrees_of_freedom": {"arm.tip.z": {"position": 0.2, "velocity": 1.0}}}
+
+
+@pytest.mark.parametrize("lower", [kg.joint, kg.reference_point, kg.natural])
+def test_moments_about_balls_are_zero_however_forces_are_shared(lower):
+    """Rounding is left of them, which changes with multipliers that add up to nothing, and asks for nothing that is shared."""
+    d = doubled_ball()
+    names = {f"{joint}_{c}": f"{joint}.reaction.moment.{c}" for joint in d["joints"] for c in "xyz"}
+    names |= {c: f"one.reaction.force.{c} + two.reaction.force.{c}" for c in "xyz"}
+    model = kg.Model.from_dict(d | {"objectives": {name: {"final": value} for name, value in names.items()}})
+    motion = kg.simulate(lower(model), "matrix-r", "rk4", t_end=0.01, step=2e-3)
+    found, reactions = np.array(list(motion.objectives.values())), motion.reactions()
+    assert_close(found[6:], reactions.force("one")[-1] + reactions.force("two")[-1], 1e-9)
+    assert np.abs(found[:6]).max() < 1e-12 * np.abs(found[6:]).max()
+    model.objectives = {"shared": {"final": "one.reaction.force.x"}}
+    with pytest.raises(KinegradError, match="not unique"):
+        kg.simulate(lower(model), "matrix-r", "rk4", t_end=0.01, step=2e-3)
+
+
+def test_reactions_of_balls_leave_the_tree_as_it_is():
+    """What two balls exert gives no orientation at the start: their loop is cut as without objectives."""
+    d = doubled_ball()
+    cut = kg.joint(kg.Model.from_dict(d)).set.tree.cut
+    d["objectives"] = {"both": {"final": "one.reaction.force.x + two.reaction.force.x"}}
+    model = kg.Model.from_dict(d)
+    assert model.used_joints == frozenset() and kg.joint(model).set.tree.cut == cut

@@ -45,6 +45,7 @@ class Lowering:
         self.slots, self.coordinates = self.elements.slots, self.elements.coordinates
         self.masses = {name: whole_body(self.slots, f"bodies.{name}", body) for name, body in model.bodies.items()}
         self.places = groups(self.elements, sharing)
+        self.axes = "axes" if sharing else "own axes"  # of one body: slots of both systems are in one table
         self.sharing = Sharing(self.elements, self.places, self.masses, merge, sharing)
         self.entities: list[Entity] = []
         self.frames: list[dict] = []
@@ -89,7 +90,8 @@ class Lowering:
         for head, basis in self.sharing.bases.items():
             for column in basis.columns:
                 if not column.slot:
-                    column.slot = self.slots.scalars(f"{head}: {column.entity.name} in its axes", column.local)
+                    name = f"{head}: {column.entity.name} in its {self.axes}"
+                    column.slot = self.slots.scalars(name, column.local)
                 if self.places[head].leader == head:
                     self.sharing.known[head, column.slot, column.entity.point] = column.entity
 
