@@ -21,7 +21,7 @@ from kinegrad.kernels.products import (
     SHARING,
     TIME,
 )
-from kinegrad.kernels.records import DOT, MEASURE
+from kinegrad.kernels.records import DISTANCE, DOT, MEASURE
 
 #: what takes the place of functions of a set, and the functions of the set that it runs on the workspace beside
 RUNS = {
@@ -31,6 +31,8 @@ RUNS = {
     PULLBACK4: (PULLBACK, PULLBACK4),
 }
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
+NOTHING = 1e-6  # of the longest row, below which another counts as it does, and is no direction where it is rounding
+INSIDE = 1e-4  # weight of multipliers inside of bodies, beside those between them
 OWNER = re.compile(r"\w+")  # the element that a row is named after
 UNIQUE = 1e-7  # of an objective: what multipliers that add up to nothing may change of one that is unique
 MOVED, MOVES = 1e-9, 8  # of the size of a mechanism, of multipliers, and in radians: by chance, so many times
@@ -112,24 +114,24 @@ def _rank(inner) -> dict:
     heaviest = max(inertia.max(initial=0.0), 1e-300)
     columns = np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
     size = np.linalg.norm(J * columns, axis=1)
-    rows = 1.0 / np.where(size > 0.0, size, 1.0)
+    rows = 1.0 / np.maximum(size, NOTHING * size.max(initial=0.0) or 1.0)
     left, values, _ = np.linalg.svd(rows[:, None] * J * columns)
     rank = int((values > INDEPENDENT * values.max(initial=0.0)).sum())
-    shared = _sharing(inner, rows[:, None] * left[:, rank:]) if rank < system.m else []
+    shared = _sharing(inner, rows, left[:, rank:]) if rank < system.m else []
     blocks, units = _blocks(inner)
     return {
         "rank": float(rank), "row_scale": rows, "scale": columns, "shared": shared, "blocks": blocks, "units": units
     }  # fmt: skip
 
 
-def _sharing(inner, free: np.ndarray) -> list[str]:
-    """The objectives that change with multipliers to which the columns of `free` may be added.
+def _sharing(inner, rows: np.ndarray, free: np.ndarray) -> list[str]:
+    """The objectives that change with multipliers to which the columns of `free`, times `rows`, may be added.
 
     What is zero whatever they are, as a moment about a ball, is compared with its slope along motions, or what rounding makes
     of that.
     """
     system, rng = inner.system, np.random.default_rng(0)
-    again, lam = np.array(system.tables["again"], bool), rng.normal(size=system.m)
+    again, lam = np.array(system.tables["again"], bool), rows * rng.normal(size=system.m)
     inner["ap"][:] = rng.normal(size=system.n)
 
     def values(lam):
@@ -147,26 +149,30 @@ def _sharing(inner, free: np.ndarray) -> list[str]:
     inner.call(EVALUATE)
     changed = np.zeros(len(again), bool)
     for column in free.T:
-        other = values(lam + column / np.abs(column).max())
+        other = values(lam + rows * column)
         changed |= again & ~(np.abs(other - first) <= UNIQUE * (np.abs(other) + np.abs(first) + slope))
     return [name for name, found in zip(system.objectives, changed, strict=True) if found]
 
 
 def _blocks(inner) -> tuple[np.ndarray, np.ndarray]:
     """(m,) the first row of the block that each row belongs to, those of one element that exert forces, or moments; and what
-    multipliers are multiplied by to be compared: 1, and for moments one over the size of the mechanism."""
+    multipliers are multiplied by to be compared: 1, the size of the mechanism for those of squared lengths, one over it for
+    moments; hardly anything for those of rows that keep bodies rigid."""
     system = inner.system
     elements, scalars = system.tables["elements"], system.tables["scalars"]
-    moments = np.zeros(system.m, bool)
+    moments, units, size = np.zeros(system.m, bool), np.ones(system.m), _size(inner)
     for row in elements["row"]:
         turned = row["type"] == MEASURE and system.coordinates[scalars[row["n"]][1]].unit == RADIAN
         if row["row"] < system.m:
-            moments[row["row"]] = turned or (row["type"] == DOT and row["j"] < 0)
+            moments[row["row"]] = turned or (row["type"] == DOT and row["k"] < 0)
+            units[row["row"]] = size if row["type"] == DISTANCE else 1.0
+    units[moments] = 1.0 / size
+    units[: system.tables["rigid"]] *= INSIDE
     alone = {row["row"] for row in elements["row_law"]}
     first: dict[tuple, int] = {}
     keys = [(OWNER.match(name)[0], moments[k], k if k in alone else -1) for k, name in enumerate(system.row_names)]
     blocks = [first.setdefault(key, k) for k, key in enumerate(keys)]
-    return np.array(blocks, np.int64), np.where(moments, 1.0 / _size(inner), 1.0)
+    return np.array(blocks, np.int64), units
 
 
 def _size(work) -> float:

@@ -90,6 +90,7 @@ class Elements:
             tuple[str, int, int, int]
         ] = []  # the same where a joint has the rotation that it starts with
         self.row_names: list[str] = []
+        self.rigid = 0  # rows, the first ones, that keep bodies rigid
         self.of_velocities = False  # whether there are rows of velocities
         self.times: list[float] = []
         self.packed = LawTables()

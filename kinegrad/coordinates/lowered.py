@@ -50,7 +50,7 @@ def lowered(
         "tables": {slots.first: name for name, slots in e._tables.items()},
         "known": {}, "again": tuple(e.again), "not_here": e.not_here,
         "linear": tuple(e.linear), "coordinates_beside": () if e.apart is None else tuple(e.beside_scalars()),
-        "written": m, "complete": not e.shared, "idle": "",
+        "written": m, "complete": not e.shared, "idle": "", "rigid": e.rigid,
     }  # fmt: skip
     system = System(
         model=e.model, set=coordinates, tables=tables,

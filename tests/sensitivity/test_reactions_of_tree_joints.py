@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from constraint_force_models import BODIES, OF_DRIVER, OF_JOINTS, SIMULATION
 from helpers import assert_close
+from soak.mechanisms import generate
 
 import kinegrad as kg
 from kinegrad.errors import KinegradError
@@ -248,3 +249,40 @@ def test_reactions_of_balls_leave_the_tree_as_it_is():
     d["objectives"] = {"both": {"final": "one.reaction.force.x + two.reaction.force.x"}}
     model = kg.Model.from_dict(d)
     assert model.used_joints == frozenset() and kg.joint(model).set.tree.cut == cut
+
+
+@pytest.mark.parametrize("lower", [kg.joint, kg.reference_point, kg.natural])
+def test_a_plane_that_is_none_of_the_frames_of_bodies(lower):
+    """What keeps bodies rigid is no part of what joints share: sizes in a plane whose normal no body has as an axis."""
+    n, x, y = [0, 0.6, 0.8], np.array([1, 0, 0]), np.array([0, 0.8, -0.6])
+    pins = [0 * x, 0.4 * x + 0.7 * y, 1.7 * x + 1.3 * y, 2 * x]
+    bars, joints = ["ground", "crank", "rod", "arm", "ground"], {}
+    for name, *pair, at in zip("ABCD", bars, bars[1:], pins, strict=False):
+        joints[name] = ("revolute", pair[0], at.tolist(), pair[1], at.tolist(), {"axis": n})
+    gravity = {"gravity": {"type": "gravity", "acceleration": (x - 9 * y).tolist()}}
+    start = {"A.angle": {"position": 0.0, "velocity": 2.0}}
+    d = small(joints, bars[1:4], degrees_of_freedom=start) | {"forces": gravity}
+    for k, name in enumerate(bars[1:4]):
+        d["bodies"][name] |= {"com": (0.5 * (pins[k] + pins[k + 1])).tolist(), "inertia": [0.1, 0.1, 0.1]}
+    d["objectives"] = {f"size_{name}": {"final": f"{name}.reaction.force.norm"} for name in joints}
+    motion = kg.simulate(lower(kg.Model.from_dict(d)), "matrix-r", "rk4", t_end=0.02, step=2e-3)
+    expected = [np.linalg.norm(motion.reactions().force(name)[-1]) for name in joints]
+    assert_close(list(motion.objectives.values()), expected, 1e-9)
+    d["forces"]["across"] = {"type": "gravity", "acceleration": [0, 3, 4]}
+    for name, objective in d[
+        "objectives"
+    ].items():  # also of the joint that is cut, whose rows alone see nothing of the load
+        model = kg.Model.from_dict(d | {"objectives": {name: objective}})
+        with pytest.raises(KinegradError, match=f"'{name}' uses a force that is not unique"):
+            kg.simulate(lower(model), "matrix-r", "rk4", t_end=0.02, step=2e-3)
+
+
+@pytest.mark.parametrize(
+    "seed, kind, name", [(139, "natural", "j2.reaction.moment.y"), (157, "joint", "j1.reaction.force.norm")]
+)
+def test_what_is_shared_is_seen_in_millimetres_and_beside_rows_that_vanish(seed, kind, name):
+    """Multipliers of squared lengths of small bodies, and of rows of rounding, are large, and hide no others."""
+    mechanism = generate(seed)
+    model = kg.Model.from_dict(mechanism.document | {"objectives": {"shared": {"final": name}}})
+    with pytest.raises(KinegradError, match="'shared' uses a force that is not unique"):
+        kg.simulate(kg.lower(model, kind), "matrix-r", "rk4", t_end=mechanism.step, step=mechanism.step)

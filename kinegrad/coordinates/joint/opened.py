@@ -27,7 +27,7 @@ def with_opened(system: System, lowering: Lowering) -> System:
     if idle and not made:
         refuse_idle(system)
     complete = in_loops.keys() <= to_open.keys()
-    system.tables["complete"] = complete
+    system.tables["complete"] = complete and not made
     if not made:
         return system
     slots = list(made.values())[-1].slots  # of all of them: one continues where the other ended

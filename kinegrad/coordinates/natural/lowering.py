@@ -57,6 +57,7 @@ class Lowering:
         self._number_entities(plane)
         self._frames()
         write_rigid_rows(e, self.sharing)
+        e.rigid = len(e.row_names)
         for name in self.model.joints:
             e.close(name)
         e.implied.clear()  # what follows from shared coordinates was never written

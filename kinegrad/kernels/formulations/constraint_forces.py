@@ -85,7 +85,7 @@ def solve_again(ctx, inner):
     m, opts = inner_(ctx)[ROWS], inner_opts_(ctx)
     status = solved(inner_fn_(ctx), inner, m, opts)
     if status == OK and inner_(ctx)[SHARED]:
-        least_norm(inner, m, int(opts[RANK]))
+        least_norm(inner, m, int(opts[RANK]), units_(ctx))
     return status
 
 

@@ -20,14 +20,16 @@ LOADED = 1e-5  # of the largest multiplier, along x: what motions by penalties d
 
 
 @kernel
-def least_norm(ctx, m, rank):
-    """lam becomes those multipliers of least norm that exert the same; r a direction in which multipliers exert nothing."""
+def least_norm(ctx, m, rank, units):
+    """lam becomes those multipliers, times `units`, of least norm that exert the same; r is a direction in which multipliers
+    exert nothing."""
     Q, lam, loose, found, scale = apart_(ctx), lam_(ctx), r_(ctx), z_(ctx), scale_(ctx)
     n = Q.shape[1]
     spread_rows(ctx, m, Q)
     for l in range(m):
         for i in range(n):
-            Q[l, i] *= real(scale[i])
+            Q[l, i] *= real(scale[i]) / units[l]
+        lam[l] *= units[l]
         found[l] = 0.0 * lam[l]
         loose[l] = found[l] + sin(1.0 + 2.0 * l)
     for k in range(rank):
@@ -37,7 +39,8 @@ def least_norm(ctx, m, rank):
             found[l] += along * Q[l, k]
             loose[l] -= by_chance * Q[l, k]
     for l in range(m):
-        lam[l] = found[l]
+        lam[l] = found[l] / units[l]
+        loose[l] /= units[l]
 
 
 @kernel
