@@ -67,17 +67,12 @@ def set_up(work, inner) -> bool:
         return False
     for name in ("row_scale", "scale"):
         inner[name][:] = known[name]
-    arrays["inner"][:] = (
-        inner.pointer if isinstance(inner.pointer, int) else 0,
-        inner.system.m,
-        bool(known["shared"]),
-        0,
-    )
+    shared = np.array([name in known["shared"] for name in system.objectives])
+    arrays["inner"][:] = inner.pointer if isinstance(inner.pointer, int) else 0, inner.system.m, shared.any(), 0
     arrays["inner_q"][: len(place)] = place
     arrays["linear"][:] = system.tables["linear"]
     arrays["inner_opts"][:] = 0.0, 0.0, 0.0, 0.0, -1.0, known["rank"]
-    arrays["again"][:] = AGAIN * np.array(system.tables["again"])
-    arrays["again"][[list(system.objectives).index(name) for name in known["shared"]]] = SHARING
+    arrays["again"][:] = np.where(shared, SHARING, AGAIN * np.array(system.tables["again"]))
     for name in ("blocks", "units"):
         arrays[name][: inner.system.m] = known[name]
     arrays["inner_fn"][:] = addresses([None] * len(arrays["inner_fn"]))
