@@ -94,9 +94,9 @@ class Runs:
             found.put(system, work, 0.0, None)
         elif not self._assembled(system, guess):
             return None
-        work.call(OBSERVE)
         scheme = self._scheme_for(system)
         scheme.begin(work, None if found is None else found.scheme)
+        work.call(OBSERVE)
         scheme.keep(work, steps.traj[0])
         steps.counts[:] = 0
         steps.flags[:] = 0

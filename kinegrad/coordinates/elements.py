@@ -64,9 +64,7 @@ class Elements:
         self.again: list[bool] = []  # objectives with multipliers
         self.asks_reactions = False  # whether some of these are in reactions
         self.apart: Sequence[tuple] | None = None  # markers that are the coordinates of the system beside (OBJ-8)
-        self.linear: list[
-            int
-        ] = []  # of objectives that are linear in these: the first slot of their derivatives, else -1
+        self.linear: list[int] = []  # the first slot of derivatives of an objective that is linear in these, else -1
         self.not_here: dict[str, str] = {}  # objectives that these coordinates cannot give, and why
         self.rows_of: dict[str, range] = {}  # by joint or constraint
         self.can_open: Collection[str] = ()  # joints without rows that can be opened (OBJ-6)

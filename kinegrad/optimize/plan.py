@@ -71,7 +71,7 @@ class Plan:
     systems: dict = field(default_factory=dict)  # made once, by coordinates and objectives
     positions: Mapping[str, Any] = field(
         default_factory=dict
-    )  # by case, near which the start is assembled; else from poses
+    )  # by case: the start is assembled near these, else by poses
 
     @property
     def n_goals(self) -> int:

@@ -248,11 +248,8 @@ def relative_differences(matrix: np.ndarray, reference: np.ndarray, noise: np.nd
     """|matrix − reference| relative to each entry, or to a part of its row's largest where it is smaller than that; and where
     the noise of the differences is more than is ALLOWED of that, ALLOWED where it is as large as the noise."""
     largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
-    scale, off = (
-        np.maximum(np.maximum(np.abs(matrix), SMALL_ENTRY * largest), noise / ALLOWED),
-        np.abs(matrix - reference),
-    )
+    scale = np.maximum(np.maximum(np.abs(matrix), SMALL_ENTRY * largest), noise / ALLOWED)
+    off = np.abs(matrix - reference)
     relative = off / np.where(scale > 0.0, scale, 1.0)
-    return np.where(
-        (off > 0.0) & (off <= noise), np.minimum(relative, ALLOWED), relative
-    )  # whatever a quotient is rounded to
+    within = (off > 0.0) & (off <= noise)  # whatever the quotient is rounded to
+    return np.where(within, np.minimum(relative, ALLOWED), relative)

@@ -4,22 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pushed_mass import PUSHED_MASS
 
 import kinegrad as kg
 from kinegrad.optimize.curvature import Curvature
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PUSHED = """
+PUSHED = (
+    """
 kinegrad: 1
-parameters: {F: 0.0, G: 0.0}
-ground: {markers: {O: [0, 0, 0]}}
-bodies: {mass: {mass: 1, inertia: [1, 1, 1], markers: {O: [0, 0, 0]}}}
-joints: {slide: {type: prismatic, between: [ground.O, mass.O], axis: [1, 0, 0]}}
-forces: {push: {type: force, acts_on: slide.distance, value: F}}
-degrees_of_freedom: {slide.distance: {position: 0}}
-objectives: {x: {final: mass.O.x}}
-simulation: {t_end: 2, step: 0.1, formulation: {type: index1}, integrator: {type: rk4}}
-"""
+parameters: {F: 0.0, G: 0.0}"""
+    + PUSHED_MASS
+)
 
 
 def study(minimise, variables=None, **keys):

@@ -1,22 +1,18 @@
 """What no variable changes, and variables that change nothing: refused where names tell it, else told beside the result."""
 
 import pytest
+from pushed_mass import PUSHED_MASS
 
 import kinegrad as kg
 
 #: A mass pushed by a force F is at 2 F after 2 s; T and c are of nothing.
-SLIDE = """
+SLIDE = (
+    """
 kinegrad: 1
 title: Push
-parameters: {F: 0.2, T: 1, c: 3}
-ground: {markers: {O: [0, 0, 0]}}
-bodies: {mass: {mass: 1, inertia: [1, 1, 1], markers: {O: [0, 0, 0]}}}
-joints: {slide: {type: prismatic, between: [ground.O, mass.O], axis: [1, 0, 0]}}
-forces: {push: {type: force, acts_on: slide.distance, value: F}}
-degrees_of_freedom: {slide.distance: {position: 0}}
-objectives: {x: {final: mass.O.x}}
-simulation: {t_end: 2, step: 0.1, formulation: {type: index1}, integrator: {type: rk4}}
-"""
+parameters: {F: 0.2, T: 1, c: 3}"""
+    + PUSHED_MASS
+)
 
 
 def study(variables="F", minimise="(x - 1)**2", **keys):

@@ -12,24 +12,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pushed_mass import PUSHED_MASS
 
 import kinegrad as kg
 from kinegrad.optimize import jobs, multistart
 from kinegrad.optimize.jobs import BACKENDS, backend_of
 
 #: A mass pushed by a force F is at 2 F after 2 s; the polynomial has minima at x = 1 and x = 3, the second one is lower.
-HILLS = """
+HILLS = (
+    """
 kinegrad: 1
 title: Two valleys
-parameters: {F: 0.2}
-ground: {markers: {O: [0, 0, 0]}}
-bodies: {mass: {mass: 1, inertia: [1, 1, 1], markers: {O: [0, 0, 0]}}}
-joints: {slide: {type: prismatic, between: [ground.O, mass.O], axis: [1, 0, 0]}}
-forces: {push: {type: force, acts_on: slide.distance, value: F}}
-degrees_of_freedom: {slide.distance: {position: 0}}
-objectives: {x: {final: mass.O.x}}
-simulation: {t_end: 2, step: 0.1, formulation: {type: index1}, integrator: {type: rk4}}
-"""
+parameters: {F: 0.2}"""
+    + PUSHED_MASS
+)
 
 
 @pytest.fixture
