@@ -21,7 +21,7 @@ from kinegrad.files import check_writable, complete, reason
 from kinegrad.hdf5_probe import comes_to_an_end
 from kinegrad.hdf5_writing import Layout, new_file
 from kinegrad.motion import Motion
-from kinegrad.results_reading import DRIVERS, FORMAT, GIVEN, fingerprint, read
+from kinegrad.results_reading import CHECKSUM_SINCE, DRIVERS, FORMAT, GIVEN, fingerprint, read
 from kinegrad.signals.histories import Histories, chosen
 from kinegrad.starts import FromState
 
@@ -216,7 +216,7 @@ def load(path: str | Path) -> Motion:
         raise KinegradError(f"{str(path)!r} is damaged: HDF5 does not come to an end with it; simulate again.")
     motion, version = read(path)
     if sound is None:
-        how = "was saved by an older version" if version < FORMAT else "was changed after it was saved"
+        how = "was saved by an older version" if version < CHECKSUM_SINCE else "was changed after it was saved"
         warnings.warn(
             UncheckedFileWarning(
                 f"{str(path)!r} {how} and has no checksum, so that damage to its numbers would not show."

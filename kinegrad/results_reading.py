@@ -17,8 +17,10 @@ from kinegrad.motion import Motion
 from kinegrad.starts import STARTS, Assembled, FromState, Start
 from kinegrad.times import times_that_follow
 
-FORMAT = 5  # that is written
-READ = (2, 3, 4, 5)  # formats that are read; 2 had no checksum, those before 5 no start
+FORMAT = 6  # that is written
+# Those that are read: 2 had no checksum, 4 no start, 5 the reaction of a point on a line or in a plane at that point.
+READ = (2, 3, 4, 5, 6)
+CHECKSUM_SINCE = 3  # format
 DRIVERS = "drivers"  # in the place of a formulation and an integrator
 GIVEN = "given"  # the same, of states that were given, or came from another system
 MOST_PACKED = 1100  # times that compression makes numbers smaller, at most

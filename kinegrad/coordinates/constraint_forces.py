@@ -12,7 +12,6 @@ from kinegrad.coordinates.laws import Formula
 from kinegrad.coordinates.opened_joints import reaction
 from kinegrad.errors import ExpressionError
 from kinegrad.kernels.records import COINCIDENCE, DISTANCE
-from kinegrad.model.constraints import PointInPlane, PointOnLine
 from kinegrad.model.names import Reference
 
 
@@ -58,7 +57,7 @@ def _reaction(elements, formula: Formula, name: str) -> dict[str, list]:
     if not hasattr(element, "between"):
         raise ExpressionError(f"uses the reaction of {name!r}, which is not between two markers.")
     second = element.between[1].partition(".")[0]
-    at = elements.components(formula, elements.marker(element.between[isinstance(element, PointOnLine | PointInPlane)]))
+    at = elements.components(formula, elements.marker(element.between[0]))
     every, zero = list(elements.markers), formula.graph.constant(0.0)
     force, moment = [zero] * 3, [zero] * 3
     for row in laws & set(rows):

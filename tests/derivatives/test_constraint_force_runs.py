@@ -1,6 +1,6 @@
 """Gradients of sums, extremes and forces of constraints, in every coordinate set: direct, adjoint and complex step are one."""
 
-from constraint_force_models import BODIES, OF_DRIVER, OF_JOINTS, SIMULATION
+from constraint_force_models import BODIES, OF_DRIVER, OF_JOINTS, SIMULATION, constrained
 from every_formulation import gradient_tests, main
 from whole_runs import EXAMPLES, Case, driven_crank, open_chain
 
@@ -44,6 +44,14 @@ def loaded_loop() -> Model:
     )
 
 
+def on_a_line() -> Model:
+    return constrained("point-on-line")
+
+
+def in_a_plane() -> Model:
+    return constrained("point-in-plane")
+
+
 def planar_loop() -> Model:
     """Reactions of a linkage whose redundant hinges bear nothing across its plane."""
     return reactions_of(
@@ -80,6 +88,12 @@ CASES = {
         loaded_loop, Index1(), RungeKutta4(), ("bend", "r", "u", "zd0", "sway"), 0.011, 0.0055, coordinates="natural"
     ),
     "natural, shared in a plane, ali3p": Case(planar_loop, STIFF, Newmark(), FIVE, 0.009, 0.003, coordinates="natural"),
+    **{
+        f"{kind}, {case.__name__}": Case(
+            case, Index1(), RungeKutta4(), ("m", "px", "s"), 0.004, 0.002, coordinates=kind
+        )
+        for kind, case in (("joint", in_a_plane), ("reference-point", on_a_line), ("natural", in_a_plane))
+    },
     "natural, ali3p": Case(of_driver, STIFF, Newmark(), WRT[1::2], 0.009, 0.003, coordinates="natural"),
 }
 

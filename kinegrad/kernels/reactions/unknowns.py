@@ -94,10 +94,8 @@ def constraint(body, u, length, W):
         c = one_across(a)
         force(W, w, c, x2)
         force(W, w + 1, cross(a, c), x2)
-        put(u["about"], x2)
     elif kind == ALONG_VECTOR:
         force(W, w, a, x2)
-        put(u["about"], x2)
     elif kind == MOMENT_OF_TWO:
         moment(W, w, mul(length, cross(b, a)))
         put(u["about"], (0.0, 0.0, 0.0))
