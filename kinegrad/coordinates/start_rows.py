@@ -13,6 +13,8 @@ from kinegrad.kernels.records import MEASURE
 from kinegrad.model import names
 from kinegrad.model.constraints import FloatingStart, SphericalStart
 
+NONE = (0.0, 0.0, 0.0)  # the rotation of a start without one
+
 
 class StartRows:
     """Writes these rows after all constraint rows of the elements.
@@ -67,8 +69,9 @@ class StartRows:
 
     def _joint_start(self, name: str, path: str, start: SphericalStart) -> None:
         s = self.e.slots
-        if start.rotation is not None:
-            v = [s.field(f"{path}.rotation.{c}", x) for c, x in zip("xyz", start.rotation, strict=True)]
+        start = self.e.model.joints[name].start(**{key: getattr(start, key) for key in start.model_fields_set})
+        if start.euler_parameters is None:
+            v = [s.field(f"{path}.rotation.{c}", x) for c, x in zip("xyz", start.rotation or NONE, strict=True)]
             size = algebra.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + 1e-60)  # away from 0/0 at no rotation
             ratio = algebra.sin(0.5 * size) / size
             p = [algebra.cos(0.5 * size), *(ratio * x for x in v)]

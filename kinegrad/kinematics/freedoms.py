@@ -9,6 +9,7 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kinematics.decoupled import null_space
+from kinegrad.kinematics.instead import measures_instead
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, least_entry, rank
 
 MOST_SUGGESTED = 3  # degrees of freedom, to a model that gives too few
@@ -91,9 +92,11 @@ def check_freedoms(system: System, work: Workspace) -> None:
     given = [f for f in system.freedoms if f.independent and not f.state]
     names = ", ".join(f.name for f in given) or "none"
     if len(given) != dof:
+        instead = measures_instead(system, work, dof) if len(given) > dof else ""
+        more = f"{'add' if len(given) < dof else 'remove'} {abs(dof - len(given))}{_suggestion(system, J)}"
         raise AssemblyError(
             f"The mechanism has {dof} degrees of freedom and degrees_of_freedom gives {len(given)} ({names}); "
-            f"{'add' if len(given) < dof else 'remove'} {abs(dof - len(given))}{_suggestion(system, J)}."
+            f"{instead or more}."
         )
     if dof and rank(of_positions(system, J)) < system.n:
         raise AssemblyError(

@@ -266,7 +266,7 @@ class Checks:
             if self.hidden(name):
                 continue
             if joint is not None and joint.start is not Freedom:
-                if type(start) is not joint.start:
+                if not issubclass(joint.start, type(start)):
                     keys = joint.start.needs
                     self.add(path, f"starts the {joint.type} joint {name!r}; give it the keys {keys}.")
             elif isinstance(start, Freedom):
@@ -387,7 +387,8 @@ class Checks:
         """Scalars that stand for `name`; an error whose sentence is a fragment when it may not stand here."""
         reference = names.resolve(self.model, name)
         if not allowed.permits(reference):
-            raise ModelError(f"uses {name!r}, {describe(reference)}; {allowed.sentence}")
+            what = describe(reference)
+            raise ModelError(f"uses {name!r}, {'which is ' * (what == ELSEWHERE)}{what}; {allowed.sentence}")
         if reference.kind == "parameter":
             self.evaluation.check_index(name, index)
         elif index is not None:
@@ -438,6 +439,7 @@ class Allowed:
 
 
 OBJECTIVE_RATE = 2
+ELSEWHERE = "for objectives and results"  # after "which is"
 FOR_OBJECTIVES = ("objective", "solved", "followed")
 MOTION = ("parameter", "measure", "coordinate", "marker", "signal")
 NUMBERS = Allowed("only parameters may be used here.", "parameter")
@@ -466,7 +468,7 @@ LAWS = {
 def describe(reference: Reference) -> str:
     """What a reference is, in words."""
     if reference.kind == "signal":
-        for_objectives = dict.fromkeys(FOR_OBJECTIVES, "which is for objectives")
+        for_objectives = dict.fromkeys(FOR_OBJECTIVES, ELSEWHERE)
         known = for_objectives | {
             "result": "an integral over a whole motion; integrate the power of a force, {integral: FORCE.power}"
         }

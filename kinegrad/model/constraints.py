@@ -179,14 +179,14 @@ class SphericalStart(Element):
     needs: ClassVar[str] = "rotation, angular_velocity"
     stated: ClassVar[tuple[str, ...]] = ("angular_velocity",)
 
-    rotation: Vector3 | None = Field(None, description="rotation vector [rad]")
+    rotation: Vector3 | None = Field(None, description="rotation vector [rad]; no rotation without it")
     euler_parameters: Vector4 | None = Field(None, description="Euler parameters, scalar first; made of unit length")
     angular_velocity: Vector3 = Field((0.0, 0.0, 0.0), description="angular velocity [rad/s]")
 
     @model_validator(mode="after")
     def _one_orientation(self):
-        if (self.rotation is None) == (self.euler_parameters is None):
-            raise ValueError(f"has {both_or_none(self, 'rotation', 'euler_parameters')}; give one of them.")
+        if self.rotation is not None and self.euler_parameters is not None:
+            raise ValueError("has both rotation and euler_parameters; give one of them.")
         return self
 
 
@@ -194,9 +194,9 @@ class FloatingStart(SphericalStart):
     """The position and orientation a floating joint starts with, in the first body's frame."""
 
     needs: ClassVar[str] = "position, rotation, velocity, ..."
-    stated: ClassVar[tuple[str, ...]] = ("velocity", "angular_velocity")
+    stated: ClassVar[tuple[str, ...]] = ("position", "velocity", "angular_velocity")
 
-    position: Vector3 = Field(description="from the first to the second marker [m]")
+    position: Vector3 = Field((0.0, 0.0, 0.0), description="from the first to the second marker [m]")
     velocity: Vector3 = Field((0.0, 0.0, 0.0), description="its rate seen from the first body [m/s]")
 
 
@@ -209,7 +209,7 @@ def _start_kind(value: Any) -> str:
     moves = [value[key] for key in ("position", "velocity") if key in value]
     if any(isinstance(entry, list | tuple) for entry in moves) or (turns and moves):
         return "<floating>"
-    return "<spherical>" if turns else "<freedom>"
+    return "<spherical>" if turns or not value else "<freedom>"
 
 
 Start = Annotated[

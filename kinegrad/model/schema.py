@@ -43,6 +43,8 @@ def json_schema() -> dict:
     properties: dict[str, dict] = {"kinegrad": {"const": VERSION, "description": "Version of the format."}}
     for key in READ:
         entry = schemas[key, "validation"]
+        if key == "degrees_of_freedom":  # what is common to starts of spherical and floating joints may be either
+            entry["anyOf"] = entry.pop("oneOf")
         schema = {"type": ["object", "null"], "additionalProperties": entry} if key in ENTRIES else {"anyOf": [entry]}
         properties[key] = {"description": DESCRIPTIONS[key], **_tidy(schema, definitions)}
     properties["bodies"] |= {"type": "object", "minProperties": 1}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small_models import FOUR_BAR, SLIDER, coupler_point, system
 
+import kinegrad as kg
 from kinegrad.errors import AssemblyError, SimulationError
 from kinegrad.kernels.products import FREEDOMS
 from kinegrad.kinematics.start import start
@@ -173,3 +174,63 @@ def test_a_spring_of_no_length_at_the_start():
     )
     sentence = refused(AssemblyError, text)
     assert "a length that divides is zero (spring 'coil')" in sentence
+
+
+BAR = """\
+kinegrad: 1
+ground: {markers: {O: [1, 2, 3], F: [-1, 4, 3]}}
+bodies:
+  bar: {mass: 1, inertia: [0.04, 0.1, 0.1], markers: {C: [0, 0, 0], P: [2, 0, 0]}}
+joints:
+  free: {type: floating, between: [ground.F, bar.C]}
+constraints:
+  tie: {type: distance, between: [ground.O, bar.P], distance: 2}
+degrees_of_freedom:
+  free: {position: [0, 0, 0], rotation: [0, 0, 0]}
+"""
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "reference-point", "natural"])
+def test_measures_in_the_place_of_a_floating_joint(coordinates):
+    """The sentence names what can be given, with which the model is right."""
+    model = kg.Model.from_yaml_text(BAR)
+    with pytest.raises(AssemblyError) as caught:
+        kg.assemble(kg.lower(model, coordinates))
+    sentence = str(caught.value)
+    words = "remove the entry 'free', which stands for 6, and give 5 components of markers in its place, such as "
+    listed, _, added = sentence.partition(words)[2].rstrip(".").partition(", with ")
+    assert added == "bar.ey: {vector: [0, 1, 0]}"
+    assert len(listed.split(", ")) == 5
+    values = {"bar.C.x": -1, "bar.C.y": 4, "bar.C.z": 3}
+    start = ", ".join(
+        f"{name}: {{position: {values.get(name, 0 if 'ey' in name else 3)}}}" for name in listed.split(", ")
+    )
+    text = BAR.replace("P: [2, 0, 0]", "P: [2, 0, 0], ey: {vector: [0, 1, 0]}").partition("degrees_of_freedom")[0]
+    found = kg.assemble(kg.lower(kg.Model.from_yaml_text(f"{text}degrees_of_freedom: {{{start}}}\n"), coordinates))
+    assert np.abs(found.markers()["bar.C"].position - [-1.0, 4.0, 3.0]).max() < 1e-12
+    assert abs(np.linalg.norm(found.markers()["bar.P"].position - [1.0, 2.0, 3.0]) - 2.0) < 1e-12
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "reference-point", "natural"])
+@pytest.mark.parametrize("joint", ["spherical", "floating"])
+def test_starts_without_a_rotation_have_none(joint, coordinates):
+    """What is not given of the start of a spherical or floating joint is zero, even all of it."""
+    text = f"""\
+kinegrad: 1
+ground: {{markers: {{O: [0.1, 0.2, 0.3]}}}}
+bodies: {{hub: {{mass: 1, inertia: [1, 2, 3], markers: {{O: [0, 0, 0], P: [1, 2, 3]}}}}}}
+joints: {{free: {{type: {joint}, between: [ground.O, hub.O]}}}}
+degrees_of_freedom: {{free: START}}
+simulation: {{t_end: 0.1, step: 0.05}}
+"""
+    for start in ({"angular_velocity": [0, 0, 2]}, {}):
+        system = kg.lower(kg.Model.from_yaml_text(text.replace("START", str(start))), coordinates)
+        P, centre = (kg.assemble(system).markers()[f"hub.{name}"] for name in "PO")
+        assert (
+            np.abs(P.position - [1.1, 2.2, 3.3]).max() < 1e-14
+            and np.abs(centre.position - [0.1, 0.2, 0.3]).max() < 1e-14
+        )
+        assert np.abs(P.velocity - (np.array([-4.0, 2.0, 0.0]) if start else 0.0)).max() < 1e-14
+        again = kg.Model.from_yaml_text(kg.Model.from_yaml_text(text.replace("START", str(start))).to_yaml())
+        assert kg.assemble(kg.lower(again, coordinates)).q == pytest.approx(kg.assemble(system).q, abs=1e-15)
+        assert kg.simulate(system).t[-1] == 0.1

@@ -491,7 +491,9 @@ def test_angle_of_an_axis_pair_needs_zero():
     [
         (CUP, "cup: {position: 1}", ("spherical joint 'cup'", "rotation")),
         (CUP, "cup: {position: [0, 0, 0], rotation: [0, 0, 1]}", ("spherical joint 'cup'", "rotation")),
-        (CUP.replace("spherical", "floating"), "cup: {rotation: [0, 0, 1]}", ("floating joint 'cup'", "position")),
+        (CUP.replace("spherical", "floating"), "cup: {position: 1}", ("floating joint 'cup'", "position")),
+        (CUP, "cup: {rotation: [0, 0, 1], euler_parameters: [1, 0, 0, 0]}", ("both rotation and euler_parameters",)),
+        (CUP, "ball.rotation.x: {position: 0}", ("which is for objectives and results; name a joint coordinate",)),
         (
             CUP,
             "hinge: {rotation: [0, 0, 1]}",

@@ -286,11 +286,11 @@ forces:
         ("measures: {m: strut.rate}", "measures.m is 'strut.rate' and uses 'strut.rate', a velocity; a measure uses"),
         (
             "measures: {m: strut.force}",
-            "uses 'strut.force', which is for objectives; a measure uses parameters, positions",
+            "uses 'strut.force', which is for objectives and results; a measure uses parameters, positions",
         ),
         (
             "measures: {o: hinge.reaction.force.x}",
-            "'hinge.reaction.force.x', which is for objectives; a measure uses",
+            "'hinge.reaction.force.x', which is for objectives and results; a measure uses",
         ),
         (
             "objectives: {o: {final: work}}",
