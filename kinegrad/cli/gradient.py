@@ -211,14 +211,14 @@ def _method(
     return method or ("discrete-adjoint" if all_ else "direct")
 
 
-def _names(wrt: Sequence[str]) -> list[str]:
+def _names(wrt: Sequence[str], option: str = "--wrt") -> list[str]:
     """Names from ``A,B`` and repeated options."""
     names = [name.strip() for text in wrt for name in text.split(",")]
     if wrt and not all(names):
-        raise KinegradError(f"--wrt {','.join(wrt)!r} has an empty name; write --wrt A,B.")
+        raise KinegradError(f"{option} {','.join(wrt)!r} has an empty name; write {option} A,B.")
     joined = [name for name in names if ";" in name or " " in name]
     if joined:
-        raise KinegradError(f"--wrt {joined[0]!r} is no name; separate names by commas, as in --wrt A,B.")
+        raise KinegradError(f"{option} {joined[0]!r} is no name; separate names by commas, as in {option} A,B.")
     return names
 
 

@@ -89,7 +89,7 @@ def reactions_data(found: Reactions, k: int) -> dict:
     return {"reactions": found.at(k), "drivers": found.drivers_at(k)}
 
 
-def show_reactions(console, data: dict) -> None:
+def show_reactions(console, data: dict, who: str = "driver") -> None:
     """Tables of the reactions in `data`, if there are any; a star marks what is not unique."""
     from rich.table import Table
     from rich.text import Text
@@ -108,7 +108,7 @@ def show_reactions(console, data: dict) -> None:
         if marked:
             console.print("* not unique: redundant constraints share it; the value is one of many.")
     if data.get("drivers"):
-        table = Table("driver", "force on its measure", "power [W]")
+        table = Table(who, "force on its measure", "power [W]")
         for name, entry in data["drivers"].items():
             power = f"{entry['power']:.6g}" if "power" in entry else ""
             table.add_row(Text(name), f"{entry['force']:.6g}{'' if entry['unique'] else '*'}", power)

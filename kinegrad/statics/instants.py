@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from kinegrad.sensitivity.gradient import labels_of
 from kinegrad.sensitivity.sweeps import size_of_pieces
 from kinegrad.statics.drive import drive, factors_at
 
+if TYPE_CHECKING:
+    from kinegrad.statics.actuators import Actuators
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DrivenSensitivity:
@@ -30,7 +34,7 @@ class DrivenSensitivity:
     ----------
     wrt : tuple of str
     q, qd, qdd : (k, n, p) arrays
-    forces : dict of driver to (k, p) array
+    forces : dict of driver, or actuator, to (k, p) array
     """
 
     t: np.ndarray
@@ -41,8 +45,10 @@ class DrivenSensitivity:
     forces: dict[str, np.ndarray]
 
 
-def sensitivity(motion: Motion, wrt: Sequence[str] | None = None) -> DrivenSensitivity:
-    """Derivatives of a motion that `kinegrad.drive` gave, and of the forces of its drivers."""
+def sensitivity(
+    motion: Motion, wrt: Sequence[str] | None = None, actuators: Actuators | None = None
+) -> DrivenSensitivity:
+    """Derivatives of a motion that `kinegrad.drive` gave, and of the forces of its drivers, or of actuators in their place."""
     system = motion.system
     if not motion.is_driven:
         raise KinegradError(
@@ -51,6 +57,9 @@ def sensitivity(motion: Motion, wrt: Sequence[str] | None = None) -> DrivenSensi
     labels = labels_of(system, wrt)
     with Instants(motion, system.directions(labels)) as instants:
         found = instants.along()
+    if actuators is not None:
+        forces = actuators.sensitivity(motion, found, labels)
+        return DrivenSensitivity(motion.t, labels, found.q, found.qd, found.qdd, forces)
     rows = {name: system.row_names.index(name) for name in system.model.drivers if name in system.row_names}
     forces = {name: -found.lam[:, row] for name, row in rows.items()}
     return DrivenSensitivity(motion.t, labels, found.q, found.qd, found.qdd, forces)

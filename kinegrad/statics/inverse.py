@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kinegrad.coordinates.sets import lower
 from kinegrad.coordinates.system import System
-from kinegrad.errors import KinegradError
+from kinegrad.errors import KinegradError, ModelWarning
 from kinegrad.given import given_motion
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.reactions.result import Reactions
 from kinegrad.reactions.solve import reactions
+from kinegrad.statics.actuators import Actuators
 from kinegrad.statics.drive import drive
 
 POSSIBLE = 1e-6  # violation of a constraint row by a motion that is given
@@ -34,8 +35,12 @@ class Inverse:
     powers : dict of name to (k,) array
     reactions : Reactions
     motion : Motion
+    actuators : Actuators or None
+        Those that were named.
+    path : Motion or None
+        The motion by drivers that was given, where it is one.
     residual : float
-        Largest generalised force that neither joints nor drivers can give; not zero when freedoms are left.
+        Largest generalised force that neither joints nor drivers, or actuators, can give; not zero when freedoms are left.
     """
 
     t: np.ndarray
@@ -43,6 +48,8 @@ class Inverse:
     powers: dict[str, np.ndarray]
     reactions: Reactions
     motion: Motion
+    actuators: Actuators | None = None
+    path: Motion | None = None
 
     @property
     def residual(self) -> float:
@@ -55,10 +62,13 @@ class Inverse:
         return gradient(self.motion, wrt=wrt, method=method)
 
     def sensitivity(self, wrt: Sequence[str] | None = None):
-        """Derivatives of a motion by drivers and of their forces by parameters; see `kinegrad.statics.instants`."""
+        """Derivatives of a motion by drivers, and of the forces of drivers or actuators, by parameters (DRV-4, INV-4).
+
+        The drivers hold what they prescribe: a length that changes moves the coordinates, and the forces with them.
+        """
         from kinegrad.statics.instants import sensitivity
 
-        return sensitivity(self.motion, wrt)
+        return sensitivity(self.motion if self.path is None else self.path, wrt, self.actuators)
 
     def __repr__(self) -> str:
         return f"<Inverse: {', '.join(self.forces) or 'no forces'} at {len(self.t)} times to {self.t[-1]:g} s>"
@@ -91,8 +101,9 @@ def inverse(
     t, q, qd, qdd : (k,) and (k, n) arrays, optional
         A motion by times, coordinates, velocities and accelerations.
     actuators : sequence of str, optional
-        Forces of the model that act on measures: they are left out and found, instead of forces on all degrees of freedom. If
-        they are too few `residual` tells what is missing; if they are too many the solution of least norm is taken.
+        Forces of the model that act on measures: they are left out and found, instead of forces on all degrees of freedom.
+        The drivers of the model prescribe the motion and carry nothing, but for those that are named here too. If actuators
+        are too few `residual` tells what is missing; if they are too many a warning tells that their forces are of least norm.
     """
     refuse_states(system, "a motion that is given")
     refuse_velocity_rows(system, "A motion that is given", "simulate the model")
@@ -106,38 +117,40 @@ def inverse(
         raise KinegradError("inverse has a motion and t_end, step or output_step; a given motion has its own times.")
     if motion is not None:
         t, q, qd, qdd = _of_coordinates(system, motion)
-    given = t is not None
+    given, path = t is not None, motion if motion is not None and motion.is_driven else None
     if given:
         motion = _checked(system, t, q, qd, qdd)
     else:
         motion = drive(system, t_end=t_end, step=step, output_step=output_step, progress=progress)
-    acting = _actuated(system, actuators) if actuators else system
-    states = _of_coordinates(acting, motion)
-    found = reactions(acting, *states, held=given and not actuators)
-    wanted = {*acting.model.drivers, *acting.model.degrees_of_freedom}
+    acting = Actuators.of(system, actuators) if actuators else None
+    if acting is None:
+        found = reactions(system, *_of_coordinates(system, motion), held=given)
+        wanted = {*system.model.drivers, *system.model.degrees_of_freedom}
+    else:
+        found = acting.balanced(_of_coordinates(acting.acting, motion))
+        wanted = set(acting.names)
+        _tell_shared(acting, found)
     return Inverse(
         t=motion.t,
         forces={name: x for name, x in found.forces.items() if name in wanted},
         powers={name: x for name, x in found.powers.items() if name in wanted},
         reactions=found,
         motion=motion,
+        actuators=acting,
+        path=path,
     )
 
 
-def _actuated(system: System, names: Sequence[str]) -> System:
-    """`system` with drivers in the place of the forces `names`, so that what these have to give is an unknown."""
-    model = system.model.copy()
-    for name in names:
-        force = model.forces.get(name)
-        if getattr(force, "acts_on", None) is None:
-            known = [n for n, f in model.forces.items() if getattr(f, "acts_on", None)]
-            what = "acts on no measure" if force else "is no force of the model"
-            raise KinegradError(f"The actuator {name!r} {what}; choose from {', '.join(known) or 'none'}.")
-        del model.forces[name]
-        model.drivers[name] = {"measure": force.acts_on, "value": 0}
-    model.degrees_of_freedom = {}
-    values = dict(zip(system.parameters.independent, system.rho.tolist(), strict=True))
-    return lower(model, system.kind, values=values, **system.set.options)
+def _tell_shared(acting: Actuators, found: Reactions) -> None:
+    """Warns of actuators that share the load."""
+    shared = [name for name in acting.names if not found.unique_forces[name]]
+    if shared:
+        warnings.warn(
+            f"The actuators {', '.join(shared)} are more than the motion needs: of the forces that balance it those of the "
+            "least sum of squares are told. Name fewer for forces that follow from the motion alone.",
+            ModelWarning,
+            stacklevel=4,
+        )
 
 
 def _of_coordinates(system: System, motion: Motion) -> tuple[np.ndarray, ...]:

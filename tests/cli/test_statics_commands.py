@@ -142,3 +142,30 @@ def test_json_is_one_line(command, driven):
     for name in ("assemble", "kinematics", "inverse", "equilibrium"):
         _, out, _ = command(name, driven, "--json")
         assert out.count("\n") == 1 and json.loads(out)
+
+
+def test_actuators_carry_in_the_place_of_drivers(report, command, pendulum, tmp_path):
+    """The tip is driven; the motor of the model gives the torque that the motion needs."""
+    driver = "drivers: {lift: {measure: rod.tip.y, value: 0.1 + 0.1*t}}"
+    dof = "degrees_of_freedom: {hinge.angle: {position: -pi/4, velocity: 0}}"
+    model, out = pendulum((dof, driver)), tmp_path / "m.csv"
+    options = ("inverse", model, "--step", 0.1, "--set", "u=[9, 9]", "--actuators")
+    found = report(*options, "motor", "--wrt", "L", "--out", out)
+    assert (
+        set(found["forces"])
+        == set(found["powers"])
+        == set(found["drivers"])
+        == set(found["forces_gradient"])
+        == {"motor"}
+    )
+    assert found["force_residual"] < 1e-12 and out.exists()
+    system = kg.lower(kg.Model.from_yaml(model)).with_parameters({"u": [9, 9]})
+    again = kg.inverse(system, actuators=["motor"], step=0.1)
+    assert found["forces"]["motor"] == again.forces["motor"].tolist()
+    assert found["forces_gradient"]["motor"]["L"] == again.sensitivity(["L"]).forces["motor"][:, 0].tolist()
+    code, text, err = command(*options, "motor", "--wrt", "L")
+    assert (code, err) == (0, "") and "of actuators" in " ".join(text.split())
+    code, text, err = command(*options, "motr")
+    assert (code, text) == (2, "") and "did you mean 'motor'?" in err
+    code, text, err = command(*options, "motor,")
+    assert (code, text) == (2, "") and "--actuators 'motor,' has an empty name" in err

@@ -131,7 +131,8 @@ def test_actuators_are_found_where_they_act():
     k = motion.system.coordinates.index("JD.angle")
     assert np.abs(found.powers["motor"] - found.forces["motor"] * motion.qd[:, k]).max() < 1e-10
     assert np.abs(kg.inverse(sys, motion, actuators=["ram"]).forces["ram"] - 4).max() < 1e-11
-    both = kg.inverse(sys, motion, actuators=["motor", "ram"])  # one freedom: they share the work
+    with pytest.warns(kg.ModelWarning, match="motor, ram are more than the motion needs"):
+        both = kg.inverse(sys, motion, actuators=["motor", "ram"])  # one freedom: they share the work
     assert both.reactions.unique_forces == {"motor": False, "ram": False} and both.residual < 1e-11
     with pytest.raises(KinegradError, match="'weight' acts on no measure; choose from motor, ram"):
         kg.inverse(sys, motion, actuators=["weight"])
