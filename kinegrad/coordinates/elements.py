@@ -27,13 +27,15 @@ from kinegrad.expressions import graph as algebra
 from kinegrad.expressions.syntax import Expression
 from kinegrad.expressions.tape import Tape
 from kinegrad.kernels.elements.kinds import KINDS
-from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, MEASURE, NORM, RECORDS
+from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, MEASURE, NORM, RECORDS, UNTOLD
 from kinegrad.laws import Law
-from kinegrad.model import names
+from kinegrad.model import names, units
 from kinegrad.model.bodies import FrameMarker, VectorMarker
 from kinegrad.model.constraints import SphericalStart
 from kinegrad.model.parameters import Parameters
+from kinegrad.model.signals import unit_of_name
 from kinegrad.model.slots import SlotBuilder
+from kinegrad.model.units import Unit
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 N_ZERO = 9  # slots that hold zero, so that slot 0 stands for an absent vector, tensor or constant
@@ -292,7 +294,7 @@ class Elements:
         first = len(self.row_names)
         for k, name, formula, Phi in self._bound:
             self.own.append(Own(k, row=len(self.row_names)))
-            self.expression_row(name, formula, Phi)
+            self.expression_row(name, formula, Phi, units.RADIAN)
         return set(range(first, len(self.row_names)))
 
     def _take_angles(self, name: str) -> None:
@@ -373,17 +375,17 @@ class Elements:
         """One row p·p = 1 for the coordinates k to k + 3."""
         self.row(name, NORM, n=k)
 
-    def expression_row(self, name: str, formula: Formula, Phi) -> None:
-        """One row given by an expression in scalars and time."""
+    def expression_row(self, name: str, formula: Formula, Phi, unit: Unit | None) -> None:
+        """One row given by an expression in scalars and time, with its unit where that is known."""
         tapes = self.packed.tapes(row_tapes, formula, Phi)
         record = self.packed.add(formula, tapes, row=len(self.row_names), exact=2)
-        self.add("row_law", name, record | {"level": 0})
+        self.add("row_law", name, record | {"level": 0, "metres": _metres(unit)})
         self.row_names.append(name)
 
-    def velocity_row(self, name: str, formula: Formula, Phid) -> None:
+    def velocity_row(self, name: str, formula: Formula, Phid, unit: Unit | None) -> None:
         """One row given by an expression that is linear in the rates of scalars, held at zero."""
         record = self.packed.add(formula, velocity_row_tapes(formula, Phid), row=len(self.row_names), exact=2)
-        self.add("row_law", name, record | {"level": 1})
+        self.add("row_law", name, record | {"level": 1, "metres": _metres(unit)})
         self.of_velocities = True
         self.row_names.append(name)
 
@@ -399,7 +401,8 @@ class Elements:
     def guide(self, name: str, path: str, measure: str, value) -> None:
         """One row measure = value, which stands at `path` in the model."""
         formula = self.formula()
-        self.expression_row(name, formula, self.measure(formula, measure) - self.number(formula, path, value))
+        Phi = self.measure(formula, measure) - self.number(formula, path, value)
+        self.expression_row(name, formula, Phi, unit_of_name(self.model, measure))
 
     # --- objectives ---
 
@@ -457,3 +460,8 @@ class Elements:
                 body, slot, point, component = what
                 numbers.append(self.scalar(self._marker(body, slot, point), component))
         return numbers
+
+
+def _metres(unit: Unit | None) -> int:
+    """The power of length in a unit."""
+    return UNTOLD if unit is None or unit.m.denominator != 1 else int(unit.m)

@@ -61,7 +61,8 @@ def without_null_rows(system: System) -> System:
             f"The mechanism cannot move as {system.row_names[worst]!r} asks: it wants a rate of {asked[worst]:.3g}, and "
             "nothing that can move has one there. Remove it, or free that direction."
         )
-    system.tables.pop("structure", None)  # that of all rows
+    for name in ("structure", "unit_powers"):  # those of all rows
+        system.tables.pop(name, None)
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     m = int(keep.sum())
     shift = {i: int(k) for i, k in enumerate(number)} | {-1: -1}

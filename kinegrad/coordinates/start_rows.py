@@ -12,6 +12,8 @@ from kinegrad.expressions import graph as algebra
 from kinegrad.kernels.records import MEASURE
 from kinegrad.model import names
 from kinegrad.model.constraints import FloatingStart, SphericalStart
+from kinegrad.model.signals import unit_of_name
+from kinegrad.model.units import METRE, RADIAN
 
 NONE = (0.0, 0.0, 0.0)  # the rotation of a start without one
 
@@ -46,7 +48,8 @@ class StartRows:
                 k = self.e.angles.get(part, self.e.coordinate(*part))
                 if k is None:
                     formula = self.e.formula()
-                    self.e.expression_row(name, formula, self.e.measured(formula, *part).value)
+                    value = self.e.measured(formula, *part).value
+                    self.e.expression_row(name, formula, value, unit_of_name(self.e.model, name))
                 else:
                     self.e.row(name, MEASURE, n=self.e.coordinate_scalar(k))
             elif reference.kind == "marker":
@@ -54,7 +57,8 @@ class StartRows:
                 self.e.row(name, MEASURE, n=self.e.scalar(marker, reference.component))
             else:
                 formula = self.e.formula()
-                self.e.expression_row(name, formula, self.e.measure(formula, name))
+                unit = unit_of_name(self.e.model, name)
+                self.e.expression_row(name, formula, self.e.measure(formula, name), unit)
             self.e.freedoms.append(Freedom(name, row, position, velocity))
         for k, start in self.e.states:
             row = len(self.e.row_names)
@@ -125,14 +129,14 @@ class StartRows:
                 [formula.scalar(self.e.scalar(marker, k)) for k in range(3)] for marker in (u[i], u[j], w[i], w[j])
             )
             twice = sum((uj[k] * wi[k] - ui[k] * wj[k] for k in range(1, 3)), uj[0] * wi[0] - ui[0] * wj[0])
-            self.e.expression_row(f"{name}.rotation.{'xyz'[c]}", formula, 0.5 * twice)
+            self.e.expression_row(f"{name}.rotation.{'xyz'[c]}", formula, 0.5 * twice, RADIAN)
             turn = R0[c][0] * o[0] + R0[c][1] * o[1] + R0[c][2] * o[2]
             velocity = self._rate(start, "angular_velocity", lambda: s.add(f"{path} turn {c}", turn))  # noqa: B023
             self.e.freedoms.append(Freedom(f"{name}.rotation.{'xyz'[c]}", row, 0, velocity))
         if isinstance(start, FloatingStart):
             for i, c in enumerate("xyz"):
                 formula, row = self.e.formula(), len(self.e.row_names)
-                self.e.expression_row(f"{name}.{c}", formula, self.e.measured(formula, name, c).value)
+                self.e.expression_row(f"{name}.{c}", formula, self.e.measured(formula, name, c).value, METRE)
                 position = s.number(f"{path}.position.{c}", start.position[i])
                 velocity = self._rate(start, "velocity", lambda: s.number(f"{path}.velocity.{c}", start.velocity[i]))  # noqa: B023
                 self.e.freedoms.append(Freedom(f"{name}.{c}", row, position, velocity))

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinegrad.coordinates.beside import RUNS, refuse_shared, replaced, set_up
 from kinegrad.coordinates.patterns import DENSE, FRONTS
+from kinegrad.coordinates.sizes import size_arrays
 from kinegrad.coordinates.sparse import Fronts, Rows
 from kinegrad.kernels.products import PATTERN_OF, STATUS
 from kinegrad.laws import Calls
@@ -84,6 +85,7 @@ class Workspace:
         self._room, self._linked = self._pattern.room()
         _, self.arrays, self.context, self.kept = self._room
         self.arrays["s"][:] = s
+        self._put_sizes()
         if ds is not None and len(ds):
             self.arrays["ds"][:] = ds
         self.calls = self._calls()
@@ -114,8 +116,14 @@ class Workspace:
         self.system, self._linked = system, self._pattern.linked
         self._pattern.slab.clean(self._room)
         self.arrays["s"][:] = s
+        self._put_sizes()
         if ds is not None:
             self.arrays["ds"][:] = ds
+
+    def _put_sizes(self) -> None:
+        """The sizes of the model, with the values of its parameters."""
+        for name, values in size_arrays(self.system).items():
+            self.arrays[name][:] = values
 
     def give_back(self) -> None:
         """Leave the arrays to the next caller: this workspace, and views of its arrays, must not be used any more."""
@@ -188,7 +196,7 @@ class Workspace:
         tables = self.system.set.arrays(self.system, ds, wanted, number, every_marker) | self.system.patterns
         alike = np.zeros(self.system.n, np.int64)
         alike[self.system.alike[:, 0]] = self.system.alike.shape[1]
-        tables |= {"level": self.system.levels, "alike": alike}
+        tables |= {"level": self.system.levels, "alike": alike} | size_arrays(self.system)
         blank["dual"] = (len(tables["mk"]),), record(DUAL, number)
         return Pattern(Slab(self.system.set.layout, tables, blank))
 

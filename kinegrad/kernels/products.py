@@ -21,6 +21,10 @@ R is taken at (q, v, a), the constraints, objectives and projections at (q, vp, 
 
 `alike` has, at the first of coordinates that share their inertia (four Euler parameters), how many they are, else 0.
 
+What is compared or added up is in the sizes of the model: `size`, its length L, mass and time, powers of two; `unit`, L of
+coordinates that are lengths and 1 of others, and `per`, 1 over it; `per_row`, 1 over the unit of a row in powers of L, or 0
+where nobody knows it; `soft`, (unit/L)², by which compliances of rows are multiplied, so that they are those of rows in metres.
+
 Rows have a `level`.  At 0, of positions, Phi(q, t) = 0, J = Phi_q and Phidd_v = 2 Phid_q.  At 1, of velocities, there is no
 Phi (it is 0), and Phid = A(q, t) v - b: J = A, Phi_t = -b, Phidd_v = Phid_q + dA/dt; Phids is Phid at (q, v).
 """
@@ -90,6 +94,10 @@ SOLVED_AGAIN = {"inner": "i8", "inner_q": "i8", "inner_fn": "i8", "again": "i8",
 SOLVED_AGAIN |= {"blocks": "i8", "units": "f8", "linear": "i8"}
 BY_FORCES = ("g_lam", "by_motion", "by_rows", "g_other")
 
+# In what things are judged: constant in a run.
+SIZES = ("size", "unit", "per", "per_row", "soft")
+LENGTH, MASS, DURATION = range(3)  # in `size`
+
 PATTERN_OF = {
     name: pattern for kinds in (PATTERNS, PATTERNS_OF_SCRATCH) for pattern, names in kinds.items() for name in names
 }
@@ -100,6 +108,7 @@ PRODUCTS = Layout(
         ("flag", "i8", 1),
         ("level", "i8", 1),
         ("alike", "i8", 1),
+        *((name, "f8", 1) for name in SIZES),
         ("s", "f8", 1),
         ("ds", "f8", 2),
         ("g", "f8", 1),

@@ -50,12 +50,13 @@ COINCIDENCE, DOT, DISTANCE, NORM, MEASURE = range(5)
 # objective number `row`, and up to three tapes: code rows c:e, constants q:r, outputs from o on.  Each may have a function: its
 # number fn in the table `callback` or -1, na arguments, which tape 3 gives, nc values, and nr registers for these and their
 # derivatives.  Of signals, the targets are the numbers of those that tape 0 gives.  The power of an idle one does not count;
-# level: of a row, 0 of positions and 1 of velocities.
+# level: of a row, 0 of positions and 1 of velocities; metres: the power of length in its unit, or UNTOLD.
 LAW = [
     ("in0", "i8"), ("in1", "i8"), ("sl0", "i8"), ("sl1", "i8"), ("t0", "i8"), ("t1", "i8"), ("w", "i8"), ("row", "i8"),
-    ("fn", "i8"), ("na", "i8"), ("nc", "i8"), ("nr", "i8"), ("idle", "i8"), ("level", "i8"),
+    ("fn", "i8"), ("na", "i8"), ("nc", "i8"), ("nr", "i8"), ("idle", "i8"), ("level", "i8"), ("metres", "i8"),
     *[(f + d, "i8") for d in "0123" for f in ("c", "e", "q", "r", "o")],
 ]  # fmt: skip
+UNTOLD = 99
 
 # Spline: times t0:t1 of the table `times`, four coefficient slots an interval from `slot` on.
 SPLINE = [("t0", "i8"), ("t1", "i8"), ("slot", "i8")]

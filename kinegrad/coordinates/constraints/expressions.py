@@ -5,6 +5,7 @@ from __future__ import annotations
 from kinegrad.coordinates.constraints.functions import function_value
 from kinegrad.errors import ExpressionError, ModelError, Problem
 from kinegrad.laws import Law
+from kinegrad.model.signals import unit_of
 
 
 def position(elements, name: str, constraint) -> None:
@@ -22,6 +23,6 @@ def _add(elements, name: str, value, level: int, add_row) -> None:
             scalar = function_value(formula, value, f"constraint {name!r}", level)
         else:
             scalar = elements.number(formula, path, value)
-        add_row(name, formula, scalar)
+        add_row(name, formula, scalar, unit_of(elements.model, value))
     except ExpressionError as error:
         raise ModelError(Problem(f"{path} {error}", path)) from None

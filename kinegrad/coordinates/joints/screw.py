@@ -13,6 +13,7 @@ from kinegrad.expressions import graph as algebra
 from kinegrad.kernels.joint.records import SCREW
 from kinegrad.kernels.reactions.records import FIRST
 from kinegrad.model.joints import Screw
+from kinegrad.model.units import METRE
 
 THREADS = (-1.5, 0.0, 1.5)
 
@@ -62,7 +63,7 @@ class ScrewKind(JointKind):
             angle = formula.scalar(elements.coordinate_scalar(elements.angle(name, "angle")))
             pitch = self._pitch(elements, formula, name, joint)
             distance = self._distance(elements, formula, name, joint)
-            elements.expression_row(f"{name} pitch", formula, distance - pitch * angle)
+            elements.expression_row(f"{name} pitch", formula, distance - pitch * angle, METRE)
             return
         pitch = self._pitch(elements, formula, name, joint)
         turned = self._advance(elements, formula, name, joint)
@@ -70,7 +71,7 @@ class ScrewKind(JointKind):
         x, y, z = (rows.components(elements, formula, marker) for marker in (first[0], first[1], second[0]))
         C, S = rows.dot(x, z), rows.dot(y, z)
         c, s = algebra.cos(turned), algebra.sin(turned)
-        elements.expression_row(f"{name} pitch", formula, pitch * algebra.atan2(C * s - S * c, C * c + S * s))
+        elements.expression_row(f"{name} pitch", formula, pitch * algebra.atan2(C * s - S * c, C * c + S * s), METRE)
 
     def thrust(self, elements, formula, name, joint, row):
         """Those of the row of the pitch, and of the row of the angle, through which a force on it acts along the axis; without

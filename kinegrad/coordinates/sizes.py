@@ -1,0 +1,150 @@
+"""The sizes of a model: its length, mass and time, powers of two in which things are judged.
+
+A product with a power of two is exact.  So what is judged in these sizes comes out alike, digit by digit, for the same
+mechanism in metres and in micrometres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import frexp
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kinegrad.coordinates.coordinate_set import METRE
+from kinegrad.expressions.graph import Graph, scalarise_number
+from kinegrad.expressions.maps import GraphMap
+from kinegrad.expressions.syntax import Expression
+from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, MEASURE, UNTOLD
+from kinegrad.model.bodies import AxisInertia, FrameMarker, PointMarker
+
+if TYPE_CHECKING:
+    from kinegrad.coordinates.system import System
+    from kinegrad.model.model import Model
+    from kinegrad.model.parameters import Parameters
+
+STEPS = 1024  # of the model, that are a time where no end is given: 1 s for steps of 1 ms
+
+
+class Sizes(NamedTuple):
+    """Powers of two.
+
+    Attributes
+    ----------
+    length : float
+        How far points of one body, centres of mass among them, are apart, or its radius of gyration: the largest of these;
+        of bodies without either, how far the poses are apart.
+    mass : float
+        That of the heaviest body.
+    time : float
+        `t_end` of the simulation section, or 1024 steps where there is none.
+    """
+
+    length: float
+    mass: float
+    time: float
+
+
+def power_of_two(x: float) -> float:
+    """The largest power of two up to x; 1 where x is not above zero, or no number."""
+    return 2.0 ** (frexp(x)[1] - 1) if 0.0 < x < np.inf else 1.0
+
+
+class Numbers:
+    """The numbers of a model by which its sizes are found, for any values of the parameters."""
+
+    def __init__(self, model: Model, parameters: Parameters):
+        bodies, self._numbers = list(model.bodies.values()), []
+        points = [[*_points(body.markers), tuple(body.com)] for body in bodies] + [[*_points(model.ground.markers)]]
+        self._points = [self._take(x for point in some for x in point) for some in points if some]
+        self._masses = self._take(body.mass for body in bodies)
+        self._moments = [self._take(_moments(body.inertia)) for body in bodies]
+        poses = [getattr(body.pose, "origin", ()) for body in bodies]
+        self._poses = self._take(x for origin in poses for x in origin)
+        end, step = model.simulation.t_end, model.simulation.step
+        self._time, self._parts = self._take([step if end is None else end]), 1 if end is not None else STEPS
+        graph = Graph()
+        resolve = parameters.resolve(graph)
+        scalars = [
+            scalarise_number(x, graph, resolve) if isinstance(x, Expression) else graph.constant(float(x))
+            for x in self._numbers
+        ]
+        self._values = GraphMap(scalars, [graph.input(label) for label in parameters.independent])
+        self.move = any(graph.inputs_of(*scalars))
+
+    def _take(self, numbers: Iterable) -> slice:
+        first = len(self._numbers)
+        self._numbers += numbers
+        return slice(first, len(self._numbers))
+
+    def sizes(self, rho: np.ndarray) -> Sizes:
+        """The sizes, with these values of the independent parameters."""
+        x = self._values(rho)
+        masses = x[self._masses]
+        length = max((np.ptp(x[some].reshape(-1, 3), axis=0).max() for some in self._points), default=0.0)
+        for mass, some in zip(masses, self._moments, strict=True):
+            if mass > 0.0:
+                length = max(length, np.sqrt(max(0.0, x[some].max()) / mass))
+        if not length > 0.0:
+            length = np.abs(x[self._poses]).max(initial=0.0)
+        return Sizes(*map(power_of_two, (length, masses.max(initial=0.0), x[self._time][0] * self._parts)))
+
+
+def _points(markers: Mapping) -> Iterable[tuple]:
+    """The numbers of markers that are points."""
+    for marker in markers.values():
+        if isinstance(marker, PointMarker):
+            yield tuple(marker.position)
+        elif isinstance(marker, FrameMarker):
+            yield tuple(marker.origin)
+
+
+def _moments(inertia) -> tuple:
+    """Moments of inertia about axes."""
+    return (inertia.along, inertia.across) if isinstance(inertia, AxisInertia) else tuple(inertia)[:3]
+
+
+def sizes_of(system: System) -> Sizes:
+    """The sizes of the model of a system, with the values of its parameters."""
+    known = system.tables.setdefault("numbers_of_sizes", {})
+    if not known:
+        numbers = Numbers(system.model, system.parameters)
+        known |= {"numbers": numbers, "fixed": None if numbers.move else numbers.sizes(system.rho.real)}
+    return known["fixed"] or known["numbers"].sizes(system.rho.real)
+
+
+def unit_powers(system: System) -> np.ndarray:
+    """(rows,) powers of length in the units of the rows, constraints and freedoms; nan where a formula does not tell."""
+    elements, scalars = system.tables["elements"], system.tables["scalars"]
+    points = [point for *_, point in system.tables["markers"]]
+    powers = np.full(system.m + len(system.freedoms), np.nan)
+    for row in elements["row"]:
+        kind, i, j = row["type"], row["i"], row["j"]
+        if kind == COINCIDENCE:
+            power = points[i]
+        elif kind == DOT:
+            power = points[i] + points[j]
+        elif kind == DISTANCE:
+            power = 2 * points[j]
+        elif kind == MEASURE:
+            marker, k = scalars[row["n"]]
+            power = points[marker] if marker >= 0 else system.coordinates[k].unit == METRE
+        else:
+            power = 0
+        powers[row["row"]] = power
+    for row in elements["row_law"]:
+        powers[row["row"]] = np.nan if row["metres"] == UNTOLD else row["metres"]
+    return powers
+
+
+def size_arrays(system: System) -> dict[str, np.ndarray]:
+    """What compiled code judges by: the arrays `SIZES` of `kinegrad.kernels.products`."""
+    if "unit_powers" not in system.tables:
+        system.tables["unit_powers"] = system.lengths, unit_powers(system)
+    sizes, (lengths, powers) = sizes_of(system), system.tables["unit_powers"]
+    unit = np.where(lengths, sizes.length, 1.0)
+    told = np.isfinite(powers)
+    per_row = np.where(told, sizes.length ** -np.where(told, powers, 0.0), 0.0)
+    soft = np.where(told, sizes.length ** (2.0 * np.where(told, powers, 1.0) - 2.0), 1.0)[: system.m]
+    return {"size": np.array(sizes), "unit": unit, "per": 1.0 / unit, "per_row": per_row, "soft": soft}
