@@ -48,6 +48,8 @@ class Recursive(AccelerationLevel):
                 f"{tree.idle_coordinate()!r} has none; give its bodies inertia there, or use the formulation 'index1'."
             )
         super().begin(work)
+        if not len(tree.arrays["closing"]):  # nothing evaluates the rows that keep Euler parameters normal
+            work["Phi"][:], work["J"][:] = 0.0, 0.0
 
     def tree(self, work):
         """The tree of a workspace, made once for each."""

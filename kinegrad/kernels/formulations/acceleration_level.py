@@ -11,7 +11,7 @@ Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of 
 that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 """
 
-from kinegrad.kernels.constrained import drifted_weights, row_weights, solve_near_singular, solve_rows
+from kinegrad.kernels.constrained import drifted_weights, row_squares, row_weights, solve_near_singular, solve_rows
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import TIGHT, converged
@@ -32,7 +32,7 @@ from kinegrad.kernels.formulations.runge_kutta import (
     too_small,
 )
 from kinegrad.kernels.jit import entry, kernel, real
-from kinegrad.kernels.pattern import place
+from kinegrad.kernels.pattern import DENSE, place
 from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, N_FUNCTIONS, PRODUCTS, STATUS, TIME, WC, WK
 from kinegrad.kernels.solvers.factors import factor, solve, symmetric_factors
 from kinegrad.kernels.solvers.multiply import minus_rows, minus_times, plus_row, times
@@ -45,6 +45,8 @@ from kinegrad.kernels.table import call
 )
 (T_, r_, x_, y_, w_, z_, D_, Dp_, ease_, sizes_) = PRODUCTS.viewers(*"T r x y w z D Dp ease sizes".split())
 (qt_, vt_, weights_, reach_) = PRODUCTS.viewers("qt", "vt", "weights", "reach")
+# adjoints, which no run in time has: of the state before a step Phi, Phid and lam, and the sizes of the rows so far
+(Phi0_, Phid0_, lam0_, sizes0_) = PRODUCTS.viewers("yp", "yv", "ya", "ys")
 
 # options: ε, Ω², 2ξΩ, the tolerance of Newton's method; the part of accelerations that ε may let through, or -1 before the
 # first; the rank of the rows at the start
@@ -157,6 +159,46 @@ def choose_again(fn, ctx, m, opts):
     return OK
 
 
+@kernel
+def keep_rows(ctx, m):
+    """The rows at the state before a step, for `rows_moved` and `forget_sizes`: Phi, Phid and lam, in Dp their lengths, by which
+    a coordinate's change is judged too, and the sizes so far."""
+    wide, dense, n, J, w = wide_(ctx), wide_(ctx)[DENSE], q_(ctx).shape[0], J_(ctx), w_(ctx)
+    Phi, Phi0, lam, lam0, sizes, sizes0 = Phi_(ctx), Phi0_(ctx), lam_(ctx), lam0_(ctx), sizes_(ctx), sizes0_(ctx)
+    reach, length, q = reach_(ctx), Dp_(ctx), q_(ctx)
+    times(wide, J, m, v_(ctx), Phi_t_(ctx), Phid0_(ctx))
+    for i in range(n):
+        w[i] = real(q[i]) ** 2
+    for l in range(m):
+        Phi0[l], lam0[l], sizes0[l] = Phi[l], lam[l], sizes[l]
+        length[l] = 1.0 / real(reach[l]) + row_squares(wide, dense, n, J, l, w)[1] ** 0.5
+
+
+@kernel
+def forget_sizes(ctx, m):
+    """Sizes of rows as before a step that was refused: a trial may have been anywhere."""
+    sizes, sizes0 = sizes_(ctx), sizes0_(ctx)
+    for l in range(m):
+        sizes[l] = sizes0[l]
+
+
+@kernel
+def rows_moved(ctx, m, h, opts, tolerance):
+    """By how much rows moved off zero in a step h, more than (IDX-1) explains, as a part of what is allowed  (RKT-5)."""
+    Phi, Phi0, Phid, Phid0, lam, lam0 = Phi_(ctx), Phi0_(ctx), r_(ctx), Phid0_(ctx), lam_(ctx), lam0_(ctx)
+    length, eps, worst, explained = Dp_(ctx), opts[COMPLIANCE], 0.0, 0.0
+    times(wide_(ctx), J_(ctx), m, v_(ctx), Phi_t_(ctx), Phid)
+    for l in range(m):
+        size, was, rate = real(length[l]), abs(real(Phi0[l])), abs(real(Phid0[l]))
+        force = eps * (abs(real(lam0[l])) + abs(real(lam[l])))
+        explained = max(explained, h * h * (force + opts[DAMPING] * rate + opts[STIFFNESS] * was) / size)
+        part = max(abs(real(Phi[l])) - was - h * rate, h * (abs(real(Phid[l])) - rate)) / size
+        if not part < 1e300:
+            return 1e300
+        worst = max(worst, part)
+    return max(worst - explained, 0.0) / tolerance
+
+
 @entry(what="the simulation kernels")
 def begin_rk(fn, ctx, m, opts):
     """Status; the accelerations of the start as those of all other states (`choose_again`)."""
@@ -196,7 +238,9 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
         if opts[RANK] < m:
             choose_rows(ctx, m, int(opts[RANK]))
         evaluations[step] = 0
-        refused, lost, asked = False, 0, 0.0
+        refused, lost, asked, soft = False, 0, 0.0, opts[SOFT]
+        if chosen:
+            keep_rows(ctx, m)
         while True:
             if chosen:
                 propose(control, t, step, ts, hs)
@@ -216,10 +260,13 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
                     scaled_error(h, error, KV, q0, q, n, control[ALLOWED]),
                     scaled_error(h, error, KA, v0, v, n, control[ALLOWED]),
                     objective_error(g_off, g_step, kinds, psi, control[ALLOWED]),
+                    rows_moved(ctx, m, h, opts, control[ALLOWED]),
                 )
             if accepted(control, h, e, refused):
                 break
             refused = True
+            forget_sizes(ctx, m)
+            opts[SOFT] = soft
             if status == LOST_RANK:  # a stage fell on a singular position: with another step none will
                 lost += 1
                 asked = h if lost == 1 else asked
