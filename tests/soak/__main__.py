@@ -22,7 +22,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from soak.seeds import CHECKS, check_seed
+from soak.seeds import CHECKS, USUAL, check_seed
 
 
 def parsed(argv):
@@ -33,7 +33,7 @@ def parsed(argv):
     parser.add_argument("--count", type=int, default=None, help="how many seeds")
     parser.add_argument("--first", type=int, default=0, help="the first seed (0)")
     parser.add_argument("--seed", type=int, default=None, help="this seed alone, told in full")
-    parser.add_argument("--checks", default=",".join(CHECKS), help=f"which checks, of {','.join(CHECKS)}")
+    parser.add_argument("--checks", default=",".join(USUAL), help=f"which checks, of {','.join(CHECKS)}")
     parser.add_argument("--pairs", type=int, default=10, help="pairs of formulation and integrator a mechanism (10)")
     parser.add_argument("--gradients", type=int, default=2, help="pairs whose gradients are compared (2)")
     parser.add_argument("--metre", action="store_true", help="all mechanisms at about a metre and a kilogram")

@@ -12,11 +12,13 @@ from soak.pairs import check_pairs, chosen_pairs
 from soak.references import check_path
 from soak.roles import check_roles
 from soak.sets import check_sets
+from soak.units import check_units
 
-CHECKS = ("roles", "pairs", "path", "sets", "gradients", "mutations")
+CHECKS = ("roles", "pairs", "path", "sets", "gradients", "mutations", "units")
+USUAL = CHECKS[:-1]
 
 
-def check_seed(seed, checks=CHECKS, size=None, mass=None, pairs=10, gradients=2):
+def check_seed(seed, checks=USUAL, size=None, mass=None, pairs=10, gradients=2):
     """A record: what the mechanism is, what was found, how much was compared, and how long it took."""
     clock = time.perf_counter()
     mechanism = generate(seed, size, mass)
@@ -36,6 +38,8 @@ def check_seed(seed, checks=CHECKS, size=None, mass=None, pairs=10, gradients=2)
             found += guarded("gradient", " + ".join(chosen[k]), check_gradients, mechanism, chosen[k], rng, count)
     if "mutations" in checks:
         found += check_mutations(mechanism, np.random.default_rng([11, seed]))
+    if "units" in checks:
+        found += check_units(mechanism, chosen, np.random.default_rng([12, seed]), gradients)
     joints = [f"{joint['type']}{'*' if joint.get('cut') else ''}" for joint in mechanism.document["joints"].values()]
     return {
         "seed": seed,
