@@ -19,6 +19,7 @@ from kinegrad.sensitivity.histories import derivatives_at
 from kinegrad.sensitivity.repeated import Repeated, repeated
 from kinegrad.signals.histories import histories
 from kinegrad.simulate import simulate
+from kinegrad.starts import start_of
 from kinegrad.times import given_time
 
 DIRECT_UP_TO = 2  # parameters for each objective
@@ -87,6 +88,10 @@ class Analysis(ABC):
     def run(self, system: System, guess: np.ndarray | None) -> Found:
         """The objectives; a KinegradError where the design does not work."""
 
+    def begin(self, system: System, guess: np.ndarray | None) -> Found | Begun:
+        """What shows whether a design works of which no objective is asked for."""
+        return self.run(system, guess)
+
     def position(self, system: System, guess: np.ndarray) -> np.ndarray:
         """The coordinates at which a run starts, found from `guess`; a KinegradError where there are none."""
         work = system.workspace()
@@ -98,6 +103,13 @@ class Analysis(ABC):
     def assemble(self, system: System, work: Workspace) -> None:
         """Leaves the position nearest to that in a workspace at which a run may start."""
         solve_position(system, work)
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """The position at which a run starts."""
+
+    q: np.ndarray
 
 
 class FoundMotion(Found):
@@ -184,6 +196,15 @@ class Dynamics(Analysis):
         if broken:
             raise SimulationError(f"The objective {broken[0]!r} is infinite or not a number.")
         return FoundMotion(motion)
+
+    def begin(self, system, guess):
+        """The start alone: it may be assembled."""
+        start, guess = start_of(system, self.simulation.start, guess)
+        work = system.workspace()
+        start.put(
+            system, work, scheme_for(system, self.simulation.formulation, self.simulation.integrator).compliance, guess
+        )
+        return Begun(work["q"].real.copy())
 
 
 class FoundRest(Found):

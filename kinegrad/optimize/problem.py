@@ -31,8 +31,8 @@ class Limit(Exception):
 class CaseRuns:
     """One case of a study: its system, and what is computed of it."""
 
-    def __init__(self, plan: Plan, case: CasePlan, objectives: list[str], systems: dict):
-        self.case, self.plan = case, plan
+    def __init__(self, plan: Plan, case: CasePlan, objectives: list[str], systems: dict, whole: bool = True):
+        self.case, self.plan, self.whole = case, plan, whole
         coordinates = case.simulation.coordinates
         key = (coordinates.type, tuple(sorted(coordinates.options().items())), tuple(objectives))
         if key not in systems:
@@ -47,6 +47,7 @@ class CaseRuns:
         assembled = plan.analysis == "kinematics" or (
             plan.analysis == "dynamics" and case.simulation.start == "assembly"
         )
+        self._compute = self.analysis.run if whole else self.analysis.begin
         self.follows = assembled and self.system.m > 0
         self.moves: np.ndarray | None = None
 
@@ -61,13 +62,13 @@ class CaseRuns:
         system = self.at(values)
         before = near.positions.get(self.case.name) if near is not None else None
         if before is None or not self.follows:
-            return self.analysis.run(system, before)
+            return self._compute(system, before)
         if self.moves is None:
             work = self.system.workspace()
             place(self.system, work)
             self.moves = usual_moves(self.system, work)
         try:
-            found = self.analysis.run(system, before)
+            found = self._compute(system, before)
             if distance(found.q, before, self.moves) <= STEP:
                 return found
         except AssemblyError:
@@ -75,7 +76,7 @@ class CaseRuns:
         q = follow(self._on_line(near.values, values), before, self.moves)
         if found is not None and distance(found.q, q, self.moves) <= SAME:
             return found
-        found = self.analysis.run(system, q)
+        found = self._compute(system, q)
         if distance(found.q, q, self.moves) > SAME:
             raise AssemblyError(JUMP)
         return found
@@ -112,7 +113,8 @@ class StudyProblem:
         self.lower, self.upper = plan.variables.bounds
         self.map = GoalMap([*plan.goals, *(c.value for c in plan.constraints.values())], plan.names)
         self.n_goals = plan.n_goals
-        self._cases = self._cases_of(plan)
+        self.all_cases = self._cases_of(plan)
+        self._cases = [(runs, places) for runs, places in self.all_cases if runs.whole]
         self._bodies = VaryingBodies(plan.model, plan.parameters, plan.variables.labels)
         self.memory = Memory()
         self.evaluations = self.failures = self.gradients = self.beside = 0
@@ -126,14 +128,14 @@ class StudyProblem:
         self.second = SecondDerivatives(self)
 
     def _cases_of(self, plan: Plan) -> list[tuple[CaseRuns, list[int]]]:
-        """Cases that goals use, with the places of their objectives among those of the goals."""
+        """All cases, with the places of their objectives among those of the goals; those that no goal uses only begin."""
         split = [name.partition("@") for name in self.map.objectives]
         used = list(dict.fromkeys(name for name, _, _ in split))
         found = []
         for case in plan.cases:
             places = [k for k, (_, _, of) in enumerate(split) if of == case.name]
-            if places or plan.margin is not None or any(one.case == case.name for one in plan.residuals):
-                found.append((CaseRuns(plan, case, used, plan.systems), places))
+            whole = bool(places) or plan.margin is not None or any(one.case == case.name for one in plan.residuals)
+            found.append((CaseRuns(plan, case, used, plan.systems, whole), places))
         return found
 
     # --- evaluations ---
@@ -212,10 +214,11 @@ class StudyProblem:
     def _run(self, found: Evaluation, near: Evaluation | None) -> None:
         objectives = np.zeros(len(self.map.objectives))
         found.found = {}
-        for runs, places in self._cases:
+        for runs, places in self.all_cases:
             result = self._result(runs, found.values, near)
-            found.found[runs.case.name] = result
             found.positions[runs.case.name] = np.array(result.q)
+            if runs.whole:
+                found.found[runs.case.name] = result
             for k in places:
                 objectives[k] = result.objectives[self.map.objectives[k].partition("@")[0]]
         found.objectives = dict(zip(self.map.objectives, objectives.tolist(), strict=True))
@@ -323,7 +326,7 @@ class StudyProblem:
     def _sizes(self, first: Evaluation) -> np.ndarray:
         if not first.ok:
             raise KinegradError(
-                f"The start of the study does not work: {first.problem} It is {_listed(first.parameters)}; give another start."
+                f"The start of the study does not work: {first.problem} It is {listed(first.parameters)}; give another start."
             )
         slopes = np.abs(first.jacobian * self.variables.slopes(first.values)).max(axis=1, initial=0.0)
         sizes = np.maximum(np.abs(first.goals), slopes)
@@ -426,6 +429,7 @@ class StudyProblem:
         return self.variables.named(self.variables.values(x))
 
 
-def _listed(parameters: dict) -> str:
+def listed(parameters: dict) -> str:
+    """Some parameters with their values, for a sentence."""
     shown = [f"{name} = {value:.6g}" for name, value in parameters.items() if not isinstance(value, list)]
     return ", ".join(shown[:6]) or "a list of numbers"

@@ -244,3 +244,25 @@ def test_a_jump_ends_the_way():
     with pytest.raises(kg.AssemblyError, match="jumps to another branch") as error:
         follow(lambda part, q: np.array([0.0 if part < 0.5 else 1.0]), np.zeros(1), moves)
     assert error.value.reached == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "reference-point", "natural"])
+@pytest.mark.parametrize("start", ["dynamics", "kinematics"])
+def test_designs_are_assembled_where_a_goal_is_made_of_parameters_alone(start, coordinates):
+    """The crank would be longest where the four-bar linkage cannot be assembled."""
+    document = kg.Model.from_yaml(FOUR_BAR).to_dict()
+    document["simulation"]["coordinates"] = coordinates
+    keys = {}
+    if start == "kinematics":
+        document["drivers"] = {"turn": {"measure": "A.angle", "value": "0.5 + 0.01*t"}}
+        document.pop("degrees_of_freedom")
+        keys["analysis"] = "kinematics"
+    model = kg.Model.from_dict(document)
+    study = kg.Study(model, variables={"a": {"bounds": [0.5, 50]}}, minimise="-a", solver="slsqp", **keys)
+    found = study.optimize()
+    reach = abs(found.variables["a"] * np.exp(0.5j * (np.pi if start == "dynamics" else 1.0)) - 3.0)
+    assert found.status == "stalled" and found.failures and 4.9 < reach < 5.0 * (1.0 + 1e-7)
+    swept = study.sweep("grid", 5)
+    assert swept.failures and np.isnan(swept.goals[-1, 0])
+    if coordinates == "joint":
+        assert study.multistart(2, seed=1).best is None
