@@ -14,6 +14,7 @@ from kinegrad.errors import KinegradError
 from kinegrad.optimize.description import Constraint
 from kinegrad.optimize.evaluation import Evaluation
 from kinegrad.optimize.log import without_nan
+from kinegrad.optimize.logged import Population, confirm, confirm_goals, outcome, typed, within
 from kinegrad.optimize.multistart import box
 from kinegrad.optimize.optimality import violation_of
 from kinegrad.optimize.plan import Plan
@@ -122,9 +123,10 @@ def _by_limits(study, what, log, progress) -> FrontResult:
     outcomes: list[Outcome] = []
 
     def found(job: int, own: Plan) -> Outcome:
-        known = log.finished.get(("result", job, 0))
-        known = known and Outcome.read(known["outcome"])
+        record = log.finished.get(("result", job, 0))
+        known = record and outcome(log, record, record.get("outcome"), own)
         if known is not None and not known.goes_on(own):
+            confirm(log, record, own, known)
             outcomes.append(known)
         else:
             outcomes.append(search(own))
@@ -200,10 +202,13 @@ def _by_population(study, what, log, progress) -> FrontResult:
 
     plan = study.plan
     known, most = log.finished.get(("result", 1, 0)), plan.solver.max_evaluations
-    if known is not None and known.get("limit", 0) >= most:
-        rows = [(np.array(x), np.array(f)) for x, f in known["rows"]]
-        return _gathered(plan, what, rows, len(rows), known["evaluations"], 0, log.path)
     problem = StudyProblem(plan)
+    if known is not None and (seen := typed(log, known, Population, known))["limit"] >= most:
+        rows = [(within(log, known, plan, x), np.array(f)) for x, f in seen["rows"]]
+        scales = np.abs([f for _, f in rows]).max(axis=0)
+        for x, f in rows:
+            confirm_goals(log, known, problem, problem.evaluate(plan.variables.scaled(x)), f, scales)
+        return _gathered(plan, what, rows, len(rows), seen["evaluations"], 0, log.path)
     anchor = problem.evaluate(problem.start)
     if not anchor.ok:
         raise KinegradError(f"The start of the study does not work: {anchor.problem}")

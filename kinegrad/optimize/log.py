@@ -1,18 +1,25 @@
 """The log of a study: a line of JSON for each evaluation and each finished job, written at once, read to go on.
 
-A line that was torn by a crash is the last one, and is passed over.  What was finished is not done again.
+A line that was torn by a crash is passed over, and what was finished is not done again.  Each line ends with a checksum of
+what stands before, so that one that was changed is refused instead of believed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import re
+import stat
+import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
 
 from kinegrad.errors import KinegradError
+from kinegrad.model.values import show
 from kinegrad.optimize.evaluation import Evaluation
 
 try:
@@ -20,7 +27,12 @@ try:
 except ImportError:  # not on Windows
     fcntl = None
 
-FORMAT = 1
+FORMAT = 2  # in 1, lines have no checksum
+BEGIN = b'{"kind": "'  # of every line, so of one that was torn
+SUM = re.compile(rb', "sum": "([0-9a-f]{8})"}\Z')
+LONGEST = 1 << 26  # bytes of a line
+MAX = sys.float_info.max
+KINDS = ("study", "evaluation", "gradient", "result", "point")
 
 
 def fingerprint(document: dict) -> str:
@@ -35,7 +47,7 @@ class Log:
     Attributes
     ----------
     finished : dict (kind, job, stage) -> record
-        What does not have to be done again.
+        What does not have to be done again; those that were read have their ``line``.
     best : dict (job, stage) -> record
         The best design of each search.
     """
@@ -45,29 +57,37 @@ class Log:
         self.finished: dict[tuple, dict] = {}
         self.best: dict[tuple, dict] = {}
         self._written: set[tuple] = set()
+        self._file: int | None = None
         try:
-            data = self.path.read_bytes() if self.path.exists() else b""
-            if data:
-                self._refuse(data, fresh)
+            self._refuse(fresh)
             self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
             _hold(self._file, self.path)
-            if fresh:
-                os.truncate(self.path, 0)
-                data = b""
-            self._read(data)
+            if fresh and self._size():
+                os.ftruncate(self._file, 0)
+            torn = self._read()
         except OSError as error:
-            raise KinegradError(
-                f"The log {str(self.path)!r} cannot be written: {error.strerror or error}; name another by log (--log)."
-            ) from None
-        if not data:
+            self.close()
+            raise self._unwritable(error, "name another by log (--log)") from None
+        except BaseException:
+            self.close()
+            raise
+        if torn is None:
             self.write({"kind": "study", "format": FORMAT, "study": study, "title": title})
-        elif not data.endswith(b"\n"):
-            os.write(self._file, b"\n")  # after a torn line
+        elif torn:
+            self._append(b"\n")
 
-    def _refuse(self, data: bytes, fresh: bool) -> None:
+    def _size(self) -> int:
+        """Bytes that are there; none of what is no file."""
+        found = os.fstat(self._file) if self._file is not None else self.path.stat()
+        return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+    def _refuse(self, fresh: bool) -> None:
         """Raises where a file is no log, which is not written over either, or where it is that of another study."""
-        first = _record(data.partition(b"\n")[0])
-        if first.get("kind") != "study":
+        if not self.path.exists() or not self._size():
+            return
+        with self.path.open("rb") as file:
+            first = _parsed(file.readline(LONGEST))
+        if not isinstance(first, dict) or first.get("kind") != "study":
             raise KinegradError(
                 f"{str(self.path)!r} is there and is no log of a study; name another file by log (--log)."
             )
@@ -77,10 +97,47 @@ class Log:
                 "this one before it was changed; name another file by log (--log), or begin anew with --fresh (fresh=True)."
             )
 
-    def _read(self, data: bytes) -> None:
-        """Takes in what is there."""
-        for line in data.split(b"\n"):
-            self._take(_record(line))
+    def _read(self) -> bool | None:
+        """Takes in what is there; whether its last line was torn, or None where there is nothing."""
+        if not self._size():
+            return None
+        summed, last, number = False, b"", 0
+        with self.path.open("rb") as file:
+            while line := file.readline(LONGEST):
+                number += 1
+                record = self._record(line.rstrip(b"\n"), number, summed)
+                if number == 1:
+                    summed = "sum" in record
+                elif record:
+                    self._take(record)
+                last = line
+        return not last.endswith(b"\n")
+
+    def _record(self, line: bytes, number: int, summed: bool) -> dict:
+        """What a line says; nothing where it is torn; raises where it is no line of a log, or was changed."""
+        record, end = _parsed(line), SUM.search(line)
+        if record is None:
+            if not end and (line.startswith(BEGIN) or BEGIN.startswith(line)):
+                return {}
+            raise self.refused({"line": number}, f"is {_short(line)}, which is no record of a study")
+        if end and zlib.crc32(line[: end.start()] + b"}") != int(end[1], 16):
+            raise self.refused({"line": number}, "was changed since it was written: its checksum does not fit")
+        if summed and not end:
+            raise self.refused({"line": number}, "has no checksum, and the log has them")
+        wrong = _wrong(record)
+        if wrong:
+            raise self.refused({"line": number}, wrong)
+        return record | {"line": number}
+
+    def refused(self, record: dict, why: str) -> KinegradError:
+        """The error for a line that does not hold."""
+        return KinegradError(
+            f"Line {record.get('line')} of the log {str(self.path)!r} {why}; remove the line, so that its work is done again, "
+            "or begin anew with --fresh (fresh=True)."
+        )
+
+    def _unwritable(self, error: OSError, remedy: str) -> KinegradError:
+        return KinegradError(f"The log {str(self.path)!r} cannot be written: {error.strerror or error}; {remedy}.")
 
     def _take(self, record: dict) -> None:
         key = job, stage = record.get("job", 0), record.get("stage", 0)
@@ -95,15 +152,22 @@ class Log:
             self.best[key] = min(known, record, key=lambda one: one["merit"])
 
     def write(self, record: dict) -> None:
-        """Append one record, by one call of the system."""
-        line = (json.dumps(record, allow_nan=False, default=_plain) + "\n").encode()
+        """Append one record, and its checksum."""
+        body = json.dumps(record, allow_nan=False, default=_plain).encode()
         self._take(record)
+        self._append(body[:-1] + b', "sum": "%08x"}\n' % zlib.crc32(body))
+
+    def _append(self, data: bytes) -> None:
+        """Writes all of it, or nothing."""
+        before = self._size()
         try:
-            os.write(self._file, line)
+            while data:  # a disk that fills may take a part
+                data = data[os.write(self._file, data) :]
         except OSError as error:
-            raise KinegradError(
-                f"The log {str(self.path)!r} cannot be written: {error.strerror or error}; what is in it stays good."
-            ) from None
+            with contextlib.suppress(OSError):
+                if self._size() > before:
+                    os.ftruncate(self._file, before)
+            raise self._unwritable(error, "what is in it stays good") from None
 
     def evaluation(self, found: Evaluation, stage: int, merit: tuple | None) -> None:
         """Append an evaluation; its derivatives are a record of their own when they come later."""
@@ -124,9 +188,9 @@ class Log:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
 
     def __enter__(self) -> Log:
         return self
@@ -142,7 +206,6 @@ def _hold(file: int, path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(file)
         raise KinegradError(
             f"The log {str(path)!r} is being written by another search; wait for it, or name another file by log (--log)."
         ) from None
@@ -150,13 +213,44 @@ def _hold(file: int, path: Path) -> None:
         return  # a file system without locks
 
 
-def _record(line: bytes) -> dict:
-    """What a line says; nothing where it is torn."""
+def _parsed(line: bytes) -> dict | None:
+    """The object that a line spells; None where it spells none."""
     try:
-        found = json.loads(line)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        found = json.loads(line, parse_constant=_no_number) if len(line) < LONGEST else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(name)
+
+
+def _wrong(record: dict) -> str:
+    """What is wrong with what every record has."""
+    if record.get("kind") not in KINDS:
+        return f"is of the kind {show(record.get('kind'))}, which no record of a study has"
+    for key in ("job", "stage", "number"):
+        value = record.get(key, 0)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            return f"has {key} = {show(value)}, and a whole number is needed"
+    merit = record.get("merit")
+    if merit is not None and not (_are_numbers(merit) and len(merit) == 2):
+        return f"has merit = {show(merit)}, and two numbers are needed"
+    for key in ("values", "goals") if merit is not None else ():
+        if not _are_numbers(record.get(key)):
+            return f"has {key} = {show(record.get(key))}, and a list of numbers is needed"
+    return ""
+
+
+def _are_numbers(value) -> bool:
+    """Whether something is a list of finite numbers."""
+    return isinstance(value, list) and all(type(one) in (int, float) and abs(one) <= MAX for one in value)
+
+
+def _short(line: bytes) -> str:
+    """The begin of a line, for a sentence."""
+    return show(line[:40].decode(errors="replace") + ("..." if len(line) > 40 else ""))
 
 
 def without_nan(value):

@@ -11,6 +11,7 @@ from kinegrad.errors import KinegradError
 from kinegrad.optimize.evaluation import Evaluation
 from kinegrad.optimize.jobs import Backend
 from kinegrad.optimize.log import without_nan
+from kinegrad.optimize.logged import Start, confirm, outcome, typed
 from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
 from kinegrad.optimize.result import StudyResult
@@ -154,15 +155,28 @@ def multistart(study, backend: Backend, log, progress: Callable[[float], None] |
     done = {}
     for job in jobs:
         known = log.finished.get(("result", job["job"], 0))
-        if known is not None and not _go_on(study, known["found"]):
-            done[job["job"]] = known["found"]
+        found = known and _read(study, log, known)
+        if found is not None and not _go_on(study, found):
+            done[job["job"]] = found
     left = [job for job in jobs if job["job"] not in done]
     for job, found in backend.run(study, left):
         done[job["job"]] = without_nan(found)
         log.write({"kind": "result", "job": job["job"], "stage": 0, "found": done[job["job"]]})
         if progress is not None:
             progress(len(done) / len(jobs))
-    return _gathered(study, [done[job["job"]] for job in jobs], log.path)
+    known = {k: log.finished[("result", k, 0)] for k in done.keys() - {job["job"] for job in left}}
+    return _gathered(study, {job["job"]: done[job["job"]] for job in jobs}, log, known)
+
+
+def _read(study, log, record: dict) -> dict:
+    """What a record of a log says of one search."""
+    found = typed(log, record, Start, record.get("found"))
+    outcomes = record["found"]["outcomes"]
+    if len(found["outcomes"]) not in (0, len(study.plans)):
+        raise log.refused(record, f"has {len(outcomes)} stages, and the study has {len(study.plans)}")
+    for plan, one in zip(study.plans, outcomes, strict=False):
+        outcome(log, record, one, plan)
+    return record["found"]
 
 
 def _go_on(study, found: dict) -> bool:
@@ -171,16 +185,19 @@ def _go_on(study, found: dict) -> bool:
     return any(Outcome.read(one).goes_on(plan) for one, plan in stages)
 
 
-def _gathered(study, found: list[dict], path) -> MultistartResult:
-    """Outcomes with equal optima together."""
-    results = [
-        StudyResult(tuple(study.plans), tuple(outcomes), path)
-        for outcomes in ([Outcome.read(one) for one in entry["outcomes"]] for entry in found)
-        if outcomes
-    ]
-    good = sorted((r for r in results if r.status == OPTIMUM), key=lambda r: r.values["minimise"])
+def _gathered(study, found: dict[int, dict], log, read: dict[int, dict]) -> MultistartResult:
+    """Outcomes with equal optima together; those that a log tells are computed once."""
+    results = {
+        job: StudyResult(tuple(study.plans), tuple(map(Outcome.read, entry["outcomes"])), log.path)
+        for job, entry in found.items()
+        if entry["outcomes"]
+    }
+    good = sorted(
+        (job for job, r in results.items() if r.status == OPTIMUM), key=lambda k: results[k].values["minimise"]
+    )
     groups: list[list[StudyResult]] = []
-    for result in good:
+    for job in good:
+        result = results[job]
         x = study.plan.variables.scaled(np.array(result.outcome.values))
         for group in groups:
             other = study.plan.variables.scaled(np.array(group[0].outcome.values))
@@ -188,9 +205,12 @@ def _gathered(study, found: list[dict], path) -> MultistartResult:
                 group.append(result)
                 break
         else:
+            if job in read:
+                confirm(log, read[job], study.plan, result.outcome)
             groups.append([result])
+    found, results = found.values(), results.values()
     return MultistartResult(
         tuple(Optimum(len(group), group[0]) for group in groups), len(results) - len(good), len(found) - len(results),
         sum(entry["redrawn"] for entry in found), len(found), sum(r.evaluations for r in results),
-        sum(r.seconds for r in results), path, next((entry["problem"] for entry in found if entry["problem"]), ""),
+        sum(r.seconds for r in results), log.path, next((entry["problem"] for entry in found if entry["problem"]), ""),
     )  # fmt: skip

@@ -32,8 +32,8 @@ class Outcome:
     values: list[float]
     goals_before: list[float]
     goals: list[float]
-    objectives_before: dict[str, float]
-    objectives: dict[str, float]
+    objectives_before: dict[str, float | None]
+    objectives: dict[str, float | None]
     violation: float
     residual: float
     multipliers: list[float]
@@ -46,7 +46,7 @@ class Outcome:
     solver: str
     scales: list[float]
     gradient: list[float]
-    history: list[tuple[int, float, float, bool]] = field(default_factory=list)
+    history: list[tuple[int, float | None, float | None, bool]] = field(default_factory=list)
     fit: dict | None = None
     positions: dict[str, list[float]] = field(default_factory=dict)
     limit: int = 0  # designs that might have been tried

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from kinegrad.errors import KinegradError, ModelError, Problem
+from kinegrad.errors import AccuracyWarning, KinegradError, ModelError, Problem
 from kinegrad.model.element import dotted
 from kinegrad.model.model import Finding, Model
 from kinegrad.model.values import show
@@ -19,6 +19,7 @@ from kinegrad.optimize.description import Description, Many
 from kinegrad.optimize.front import FrontResult, front, import_pymoo
 from kinegrad.optimize.jobs import backend_of
 from kinegrad.optimize.log import Log, NoLog, fingerprint, without_nan
+from kinegrad.optimize.logged import confirm, confirm_goals, outcome, within
 from kinegrad.optimize.multistart import MultistartResult, multistart
 from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
@@ -268,9 +269,10 @@ def _stages(stages: list[Plan], log, progress):
     """The outcome of each stage, from the optimum of the one before."""
     before: Outcome | None = None
     for number, plan in enumerate(stages):
-        known = log.finished.get(("result", 0, number))
-        known = known and Outcome.read(known["outcome"])
+        record = log.finished.get(("result", 0, number))
+        known = record and outcome(log, record, record.get("outcome"), plan)
         if known is not None and not known.goes_on(plan):
+            confirm(log, record, plan, known)
             before = known
             yield before
             continue
@@ -278,7 +280,7 @@ def _stages(stages: list[Plan], log, progress):
             plan = after(plan, stages[number - 1], before)
         seen, start, scales = log.best.get((0, number)), plan.variables.start.tolist(), None
         if seen is not None:
-            plan, scales = _gone_on(plan, np.array(seen["values"]))
+            plan, scales = _gone_on(plan, log, seen)
         found = search(plan, record=_Recorder(log, number, plan), progress=progress, scales=scales)
         before = replace(found, start=start)
         if number == len(stages) - 1 and (number or seen is not None):
@@ -287,11 +289,17 @@ def _stages(stages: list[Plan], log, progress):
         yield before
 
 
-def _gone_on(plan: Plan, best: np.ndarray) -> tuple[Plan, np.ndarray]:
+def _gone_on(plan: Plan, log, record: dict) -> tuple[Plan, np.ndarray]:
     """The plan from the best design of a log, on the branch of its start and with the scales there."""
+    best = within(log, record, plan, record["values"])
     problem = StudyProblem(plan)
     scales = problem.scales
     found = problem.evaluate(problem.variables.scaled(best))
+    try:
+        if "line" in record:
+            confirm_goals(log, record, problem, found, record["goals"], scales)
+    except KinegradError as error:  # the search goes on from what the model gives
+        warnings.warn(str(error), AccuracyWarning, stacklevel=2)
     return (plan.started_at(best, found.positions) if found.ok else plan), scales
 
 

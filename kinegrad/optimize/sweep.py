@@ -12,6 +12,7 @@ from kinegrad.dataframe import import_pandas
 from kinegrad.errors import KinegradError
 from kinegrad.optimize.description import Tolerance
 from kinegrad.optimize.jobs import Backend
+from kinegrad.optimize.logged import Points, confirm_goals, typed
 from kinegrad.optimize.multistart import box, starts
 from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
@@ -209,7 +210,8 @@ def sweep(study, backend: Backend, log, progress: Callable[[float], None] | None
         for k, first in enumerate(range(0, len(values), CHUNK))
     ]
     known = {job["job"]: log.finished.get(("point", job["job"], 0)) for job in jobs}
-    done = {k: record["found"] for k, record in known.items() if record is not None}
+    done = {job["job"]: _read(plan, log, known[job["job"]], job) for job in jobs if known[job["job"]] is not None}
+    _confirm(plan, log, known, jobs, done)
     for job, found in backend.run(study, [job for job in jobs if job["job"] not in done]):
         done[job["job"]] = found
         log.write({"kind": "point", "job": job["job"], "found": found})
@@ -222,6 +224,34 @@ def sweep(study, backend: Backend, log, progress: Callable[[float], None] | None
     more = _first_order(plan, names, deviations(plan, tolerances)) if tolerances else {}
     problems = [problem for _, _, problem in points]
     return SweepResult(plan, values, goals, names, problems, what.type, log=log.path, **more)
+
+
+def _read(plan: Plan, log, record: dict, job: dict) -> dict:
+    """What a record of a log says of the designs of a job."""
+    found = typed(log, record, Points, record.get("found"))
+    counts = {len(goals) for goals, _, _ in found["points"] if goals is not None}
+    if len(found["points"]) != len(job["values"]) or counts - {plan.n_goals + len(plan.constraints)}:
+        raise log.refused(record, "has another number of designs or of goals than the sweep")
+    return found
+
+
+def _confirm(plan: Plan, log, known: dict, jobs: list[dict], done: dict) -> None:
+    """Raises where the model does not give the least of what is minimised that a log tells; computes that design once."""
+    best = [
+        (goals[0], job["job"], k)
+        for job in jobs if job["job"] in done
+        for k, (goals, _, _) in enumerate(done[job["job"]]["points"]) if goals is not None
+    ]  # fmt: skip
+    if not best:
+        return
+    _, job, k = min(best)
+    problem = StudyProblem(unbounded(plan))
+    problem.anchor = problem.evaluate(problem.start)
+    values = next(one["values"][k] for one in jobs if one["job"] == job)
+    goals = done[job]["points"][k][0]
+    scales = np.maximum(np.abs(problem.anchor.goals), np.abs(goals)) if problem.anchor.ok else np.abs(goals)
+    found = problem.evaluate(problem.variables.scaled(np.array(values)))
+    confirm_goals(log, known[job], problem, found, goals, np.where(scales > 0.0, scales, 1.0))
 
 
 def _first_order(plan: Plan, names, sigma: np.ndarray) -> dict[str, dict]:

@@ -1,6 +1,8 @@
 """Logs: every evaluation is there, what is finished is not done again, and what is not goes on."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -26,9 +28,10 @@ def test_a_finished_study_is_read(study, tmp_path, monkeypatch):
     kinds = [record["kind"] for record in records(path)]
     assert kinds[0] == "study" and kinds[-1] == "result" and kinds.count("evaluation") == first.evaluations
     assert sum("jacobian" in record for record in records(path)) == first.gradients
-    monkeypatch.setattr(analyses.Dynamics, "run", None)  # nothing is simulated again
+    runs, run = [], analyses.Dynamics.run
+    monkeypatch.setattr(analyses.Dynamics, "run", lambda *given: runs.append(1) or run(*given))
     again = study.optimize(log=path)
-    assert again.to_dict() == first.to_dict()
+    assert again.to_dict() == first.to_dict() and len(runs) == 1  # the optimum is computed once more
 
 
 def test_a_stopped_study_goes_on(study, tmp_path):
@@ -126,3 +129,135 @@ def test_two_searches_do_not_share_a_log(study, tmp_path):
             study.optimize(log=path)
 
     assert study.optimize(log=path, progress=meanwhile).status == "optimum"
+
+
+def changed(line, old=False, **outcome):
+    """A line of a log with other values in its outcome; `old` ones have no checksum."""
+    record = json.loads(line)
+    record["outcome"] |= outcome
+    if old:
+        del record["sum"]
+    return json.dumps(record)
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["with checksums", "without"])
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        ({"values": [2.5, -8.25]}, r"says .*effort.* = 12 with .*, and the model gives"),
+        ({"values": [1e6, 0.0]}, "outside its bounds|the study has"),
+        ({"values": ["x", 0.0]}, r"does not hold at values\[0\]: Input should be a valid number"),
+        ({"values": [[[]], 0.0]}, r"does not hold at values\[0\]"),
+        ({"goals": [1.0]}, "and the study has"),
+        ({"positions": {"": []}}, "has positions of other coordinates than the model"),
+        ({"status": 3}, "does not hold at status"),
+    ],
+    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+)
+def test_a_line_that_does_not_hold_is_refused(study, tmp_path, outcome, told, old):
+    path = tmp_path / "slide.jsonl"
+    study.optimize(log=path)
+    lines = path.read_text().splitlines()
+    if "values" in outcome:
+        n = len(json.loads(lines[-1])["outcome"]["values"])
+        outcome = {"values": [*outcome["values"], *[0.0] * n][:n]}
+    if old:
+        lines[:-1] = [json.dumps({k: v for k, v in json.loads(line).items() if k != "sum"}) for line in lines[:-1]]
+    path.write_text("\n".join([*lines[:-1], changed(lines[-1], old, **outcome)]) + "\n")
+    before = path.read_bytes()
+    told = told if old else "was changed since it was written: its checksum does not fit"
+    with pytest.raises(kg.KinegradError, match=f"Line {len(lines)} of the log .* {told}.*; remove the line"):
+        study.optimize(log=path)
+    assert path.read_bytes() == before
+    path.write_text("\n".join(lines[:-1]) + "\n")  # as the sentence says; and the log is not held
+    assert study.optimize(log=path).status == "optimum"
+
+
+@pytest.mark.parametrize(
+    "line", ["[" * 100_000, '{"kind": ' + "[" * 100_000 + "}", "12", '{"kind": "evaluation"}', "\xff\x00"],
+    ids=["brackets", "brackets inside", "a number", "without checksum", "bytes"],
+)  # fmt: skip
+def test_a_line_that_is_no_record_is_refused_and_the_log_let_go(study, tmp_path, line):
+    path = tmp_path / "slide.jsonl"
+    study.optimize(log=path, max_evaluations=3)
+    whole = path.read_bytes()
+    path.write_bytes(whole + line.encode("latin-1") + b"\n")
+    for _ in range(2):
+        with pytest.raises(kg.KinegradError, match="^Line [0-9]+ of the log .* remove the line"):
+            study.optimize(log=path)
+    path.write_bytes(whole)
+    assert study.optimize(log=path).status == "optimum"
+
+
+@pytest.mark.parametrize("section", ["multistart", "sweep", "limits", "nsga2"])
+def test_what_is_read_of_many_searches_and_designs_is_computed_once_more(study, section, tmp_path):
+    path = tmp_path / "slide.jsonl"
+    keys = {"variables": {"u": {"bounds": [-20, 20], "scale": 10}}, "minimise": "(x - 1)**2 + effort/1000"}
+    if section in ("limits", "nsga2"):
+        keys = {
+            "variables": keys["variables"],
+            "front": {"goals": ["(x - 1)**2", "effort"], "points": 4, "method": section},
+        }
+    many = kg.Study(study.model, **keys).with_solver(max_evaluations=60)
+    ask = {
+        "multistart": lambda: many.multistart(2, seed=1, log=path),
+        "sweep": lambda: many.sweep("sobol", 4, log=path),
+    }
+    ask = ask.get(section, lambda: many.front(log=path))
+    first = ask()
+    assert ask().to_dict() == first.to_dict()
+    records = []
+    for line in path.read_text().splitlines():
+        record = {key: value for key, value in json.loads(line).items() if key != "sum"}
+        inner = record.get("found", record)
+        for one in [*inner.get("outcomes", []), *filter(None, [inner.get("outcome")])]:
+            one["goals"][0] -= 0.01 * one["scales"][0]
+        for point in inner.get("points", []):
+            point[0][0] *= 0.9
+        for row in inner.get("rows", []):
+            row[1][0] += 1.0
+        records.append(json.dumps(record))
+    path.write_text("\n".join(records) + "\n")
+    with pytest.raises(kg.KinegradError, match="^Line [0-9]+ of the log .* says .*, and the model gives"):
+        ask()
+
+
+def test_a_best_design_that_does_not_hold_is_told_where_a_search_goes_on(study, tmp_path):
+    path = tmp_path / "slide.jsonl"
+    study.optimize(log=path, max_evaluations=3)
+    records = [{k: v for k, v in json.loads(line).items() if k != "sum"} for line in path.read_text().splitlines()]
+    best = min((r for r in records if r.get("merit")), key=lambda r: r["merit"])
+    best["goals"][0] += 1.0
+    path.write_text("".join(json.dumps(r) + "\n" for r in records if r["kind"] != "result"))
+    with pytest.warns(kg.AccuracyWarning, match="Line [0-9]+ of the log .* says .*, and the model gives"):
+        assert study.optimize(log=path).status == "optimum"
+
+
+def test_short_writes_are_completed(study, tmp_path, monkeypatch):
+    path, write = tmp_path / "slide.jsonl", os.write
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, bytes(data)[:100]))
+    found = study.optimize(log=path)
+    monkeypatch.undo()
+    assert study.optimize(log=path).to_dict() == found.to_dict()
+
+
+def test_a_disk_that_fills_inside_a_record_is_told_and_leaves_no_part_of_it(study, tmp_path, monkeypatch):
+    path, write = tmp_path / "slide.jsonl", os.write
+    study.optimize(log=path)
+    size, whole = path.stat().st_size, path.read_text()
+    path.unlink()
+
+    def full(file, data):
+        """A disk with room for all but 100 bytes."""
+        room = size - 100 - os.fstat(file).st_size
+        if room <= 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, bytes(data)[:room])
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(kg.KinegradError, match="cannot be written: No space left on device; what is in it stays good"):
+        study.optimize(log=path)
+    monkeypatch.undo()
+    lines = [json.loads(line)["kind"] for line in path.read_text().splitlines()]
+    assert lines == [json.loads(line)["kind"] for line in whole.splitlines()][:-1]
+    assert study.optimize(log=path).status == "optimum"
