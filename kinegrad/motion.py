@@ -21,6 +21,7 @@ from kinegrad.memory import require
 from kinegrad.quiet import without_warnings
 from kinegrad.recipes import sealed
 from kinegrad.starts import Assembled, Start, State
+from kinegrad.times import Every
 
 if TYPE_CHECKING:
     from kinegrad.model.signals import Catalogue
@@ -78,6 +79,9 @@ class Motion:
         Newton iterations of each step, and which projections it ran (1 velocity, 2 acceleration), or 4 for the first
         step in other independent coordinates.  Where `stride` steps lie between two states, iterations are summed and flags
         joined over them.
+    stride : int
+        1: a state was kept of every step; n: of every n-th; 0, with error control: of those that end at multiples of
+        `output_step`.  That of the last step always.
     work : (k,) array or None
         Work of what has no potential, summed over all steps, where not every step was kept and there is some.
     follows : dict or None
@@ -131,6 +135,13 @@ class Motion:
         longer than a step."""
         asked = self.stride * self.step if self.output_step is None else self.output_step
         return asked if asked > self.step * (1.0 + 1e-9) else None
+
+    @property
+    def keeping_all(self) -> float | None:
+        """The output_step of another run with the same steps that keeps a state of each."""
+        if self.scheme.adaptive:
+            return None if self.output_step is None else Every(self.output_step)
+        return self.step if self.stride > 1 else self.interval or self.step
 
     @cached_property
     def _states(self) -> dict[str, np.ndarray]:

@@ -62,6 +62,8 @@ def _write_dimensions(layout: Layout, motion: Motion) -> None:
     layout.dimension("time", motion.t, "time of the states that were kept")
     ends = motion.ts[1:] if motion.stride == 1 else motion.t[1:]
     layout.dimension(steps, ends, f"time at the end of each {steps.removesuffix('_end')}")
+    if motion.stride == 0:
+        layout.dimension("step_end", motion.ts[1:], "time at the end of each step")
     layout.dimension("coordinate", system.coordinates, "names of the coordinates")
     layout.dimension("row", system.row_names, "names of the constraint rows")
     layout.dimension("marker", list(system.markers), "names of the markers")
@@ -117,8 +119,8 @@ def _write_values(layout: Layout, motion: Motion) -> None:
         text = "degrees of freedom at the start, which came from another motion"
         layout.variable("start_position", ("freedom",), motion.start.position, "SI", text)
         layout.variable("start_velocity", ("freedom",), motion.start.velocity, "SI", f"rates of {text}")
-    if motion.stride == 1:
-        layout.variable("step_size", (steps,), motion.hs, "s", "step sizes")
+    if motion.stride < 2:
+        layout.variable("step_size", ("step_end",), motion.hs, "s", "step sizes")
     layout.variable("iterations", (steps,), motion.iterations, "1", "Newton iterations of each step or interval")
     text = "projections: 1 velocity, 2 acceleration; 4: other independent coordinates"
     layout.variable("flags", (steps,), motion.flags, "1", text)

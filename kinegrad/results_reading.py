@@ -79,16 +79,18 @@ class _Reader:
         is_given = formulation is None and "singular" not in extra
         time = _number if is_given else _positive  # one state has no step
         step, t_end, cpu_s = time(file, "step"), time(file, "t_end"), _number(file, "cpu_s")
-        stride, steps, status = _whole(file, "stride", 1), _whole(file, "steps", 0), _whole(file, "status", 0)
+        stride, steps, status = _whole(file, "stride", 0), _whole(file, "steps", 0), _whole(file, "status", 0)
         if status not in WORDS:
             raise ValueError(f"'status' is {status}, which has no meaning")
         states = self.length("time")
         t = self.times("time", states)
-        if stride == 1:
-            if states != steps + 1:
-                raise ValueError(f"{states} states and {steps} steps do not suit each other")
+        if stride == 0 and not getattr(scheme, "adaptive", False):
+            raise ValueError("'stride' is 0, and the integrator does not choose its steps")
+        if stride < 2:
             ts, hs = np.concatenate([t[:1], self.times("step_end", steps)]), self.finite("step_size", steps)
-            entries = steps
+            if not (states == steps + 1 if stride == 1 else np.isin(t, ts).all() and t[-1] == ts[-1]):
+                raise ValueError(f"{states} states and {steps} steps do not suit each other")
+            entries = states - 1
         else:
             whole = EvenSteps.that_meet(t_end, step)
             if steps > len(whole) or states > steps + 1:
@@ -97,7 +99,7 @@ class _Reader:
             entries = states - 1
         known = system.objectives if "objective_value" in file or not is_given else {}
         objectives = self.array("objective_value", len(known)).tolist()
-        summed = stride > 1 or bool(getattr(scheme, "without_multipliers", ""))
+        summed = stride != 1 or bool(getattr(scheme, "without_multipliers", ""))
         return Motion(
             system=system, formulation=formulation, integrator=integrator, scheme=scheme, t=t, ts=ts, hs=hs, stride=stride,
             traj=self.array("state_value", states, scheme.row_size), iterations=self.whole("iterations", entries),

@@ -14,6 +14,7 @@ import numpy as np
 from kinegrad.again import nearly_all, run_again
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
+from kinegrad.dynamics.kept_rows import AllRows, SomeRows
 from kinegrad.dynamics.run import Run
 from kinegrad.dynamics.schemes import formulation_of, integrator_of, made_of, scheme_for, solved
 from kinegrad.errors import AccuracyWarning, IterationWarning, SimulationError
@@ -76,8 +77,7 @@ def simulate(
         Time step [s]; the last one is shortened to meet t_end.  With error control, the first one tried.
     output_step : float, optional
         Keep a state every so many seconds (a whole number of steps) instead of every step: memory then depends on what is
-        kept, not on the number of steps.  With error control every step is kept, and there is a state at every multiple
-        of this.
+        kept, not on the number of steps.  With error control there is a step that ends at every multiple of this.
     progress : callable, optional
         Called with the fraction done.
     throw : bool
@@ -113,7 +113,12 @@ def simulate(
     done = None
     with Interrupts(listen=scheme.adaptive or len(hs) > FEW or work.calls is not None) as interrupts:
         if scheme.adaptive:
-            run = scheme.run_adaptive(work, fn, ts[1:], step, output_step, objectives, begin, progress, interrupts)
+            done_work = Done(scheme, work) if stride == 0 and has_power(work) else None
+            rows = AllRows(begin)
+            if stride == 0:
+                rows = SomeRows(begin, output_step, t_end, done_work and done_work.up_to)
+            run = scheme.run_adaptive(work, fn, ts[1:], step, output_step, objectives, rows, progress, interrupts)
+            done = np.array(rows.works) if done_work else None
         else:
             loop = Loop(scheme, work, fn, ts, hs, step, objectives, interrupts)
             if stride == 1:
@@ -349,14 +354,18 @@ class Loop:
         rows = np.zeros((min(SCRATCH, n_steps) + 1, len(begin)), begin.dtype)
         rows[0] = begin
         counts, bits = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-        done_work = Done(self) if has_power(self.work) else None
+        done_work = Done(self.scheme, self.work) if has_power(self.work) else None
         works = np.zeros(n_states)
         done, kept, status = 0, 1, OK
         while done < n_steps and status == OK:
             last = min(done + len(rows) - 1, n_steps)
             size = last - done
             status, count = self.advance(done, last, rows[: size + 1], counts[:size], bits[:size])
-            so_far = done_work.work(done, rows[: count + 1]) if done_work else None
+            so_far = None
+            if done_work:
+                so_far = done_work.up_to(
+                    self.ts[done : done + count + 1], self.hs[done : done + count], rows[: count + 1]
+                )
             numbers = np.arange(done + 1, done + count + 1)
             np.add.at(iterations, (numbers - 1) // stride, counts[:count])
             np.bitwise_or.at(flags, (numbers - 1) // stride, bits[:count])
@@ -377,16 +386,13 @@ class Loop:
 class Done:
     """The work of what has no potential, summed over all steps as they are done."""
 
-    def __init__(self, loop: Loop):
-        self.loop = loop
-        self.power = Power(loop.work.system, loop.work["s"])
+    def __init__(self, scheme, work: Workspace):
+        self.scheme, self.power = scheme, Power(work.system, work["s"])
         self.total = 0.0
 
-    def work(self, first: int, rows: np.ndarray) -> np.ndarray:
-        """The work done up to each of these states, the first of which is that before step `first`."""
-        last = first + len(rows) - 1
-        ts, hs = self.loop.ts[first : last + 1], self.loop.hs[first:last]
-        steps = self.loop.scheme.integrals(ts, hs, rows, self.power).real
+    def up_to(self, ts: np.ndarray, hs: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The work done up to each of these states at the times ts, the first of which is that before the first step hs."""
+        steps = self.scheme.integrals(ts, hs, rows, self.power).real
         out = self.total + np.concatenate([[0.0], np.cumsum(steps)])
         self.total = out[-1]
         return out

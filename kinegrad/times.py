@@ -21,6 +21,10 @@ MOST_STATES = 10**6  # with error control
 SHORT = 2000  # steps of which times and sizes are written out
 
 
+class Every(float):
+    """An output_step at whose multiples steps end, for a run with error control that keeps all states nevertheless."""
+
+
 class Times(NamedTuple):
     """Times of one run.
 
@@ -29,7 +33,7 @@ class Times(NamedTuple):
     ts, hs : arrays, or EvenTimes and EvenSteps
         Ends and sizes of all steps; with error control `ts` has the times that are met, and `hs` is empty.
     stride : int
-        Steps between two states that are kept.
+        Steps between two states that are kept; 0: as many as there are from one multiple of `output_step` to the next.
     follows : dict
         Those of t_end, step and output_step that follow from parameters, with their expressions.
     """
@@ -64,6 +68,7 @@ def times_of(system: System, integrator, t_end=None, step=None, output_step=None
 def _times(system: System, integrator, t_end, step, output_step) -> Times:
     follows = times_that_follow(system, t_end=t_end, step=step, output_step=output_step)
     t_end, step = given_time(system, "t_end", t_end), given_time(system, "step", step)
+    keeps_all = isinstance(output_step, Every)
     if output_step is not None or system.model.simulation.output_step is not None:
         output_step = given_time(system, "output_step", output_step)
     jumps, asked = jump_times(system, t_end, step), asked_times(system, t_end)
@@ -73,9 +78,8 @@ def _times(system: System, integrator, t_end, step, output_step) -> Times:
                 f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error "
                 f"control at most {MOST_STATES:.0e} are allowed."
             )
-        return Times(
-            t_end, step, output_step, [0.0, *stops_at(jumps, t_end, step, integrator, also=asked)], (), 1, follows
-        )
+        stops = [0.0, *stops_at(jumps, t_end, step, integrator, also=asked)]
+        return Times(t_end, step, output_step, stops, (), 1 if keeps_all or output_step is None else 0, follows)
     ts, hs, stride = steps_of(jumps, t_end, step, output_step, integrator, asked)
     if stride == 1 and len(hs) <= SHORT:
         ts, hs = ts[:], hs[:]

@@ -127,7 +127,11 @@ def _again(motion: Motion, values: dict[str, float], progress) -> Motion:
     from kinegrad.statics.drive import drive
 
     system = motion.system.with_parameters(values)
-    times = {"t_end": motion.t_end, "step": motion.step, "output_step": motion.stride * motion.step}
+    times = {
+        "t_end": motion.t_end,
+        "step": motion.step,
+        "output_step": motion.output_step or motion.stride * motion.step,
+    }
     if motion.is_driven:
         return drive(system, **times, progress=progress)
     guess = motion.q[0] if isinstance(motion.start, FromState) else None

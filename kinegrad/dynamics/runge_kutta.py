@@ -7,13 +7,12 @@ import time
 import numpy as np
 
 from kinegrad.dynamics.integrator import Integrator
+from kinegrad.dynamics.kept_rows import BLOCK, doubled
 from kinegrad.dynamics.run import Run
 from kinegrad.kernels.formulations.arguments import Explicit, Steps
 from kinegrad.kernels.formulations.runge_kutta import RK4, RK54, T_END
 from kinegrad.kernels.status import INTERRUPTED, OK, TOO_MANY_STEPS
-from kinegrad.memory import require
 
-FIRST_ROWS = 256  # steps a run with error control has room for at first; doubled when they are used up
 MOST_STEPS = 10**6
 
 
@@ -51,24 +50,23 @@ class RungeKutta54(RungeKutta):
     tableau = RK54
     adaptive = True
 
-    def run(self, advance, ends, step, interval, begin, progress, interrupts) -> Run:
-        """The run from row `begin` to the last of `ends` by `advance(steps, control)`; `step` is the first one tried; all
-        ends and multiples of `interval` are met."""
+    def run(self, advance, ends, step, interval, rows, progress, interrupts) -> Run:
+        """The run to the last of `ends` by `advance(steps, control)`, with what `rows` keeps of it; `step` is the first one
+        tried; all ends and multiples of `interval` are met."""
         ends, t_end = list(ends), ends[-1]
         control = np.array([t_end, self.options["tolerance"], interval or 0.0, min(step, t_end), 1.0])
-        ts, hs = np.zeros(FIRST_ROWS + 1), np.zeros(FIRST_ROWS)
-        evaluations, flags = np.zeros(FIRST_ROWS, np.int64), np.zeros(FIRST_ROWS, np.int64)
-        traj = np.zeros((FIRST_ROWS + 1, len(begin)), begin.dtype)
-        traj[0] = begin
+        ts, hs = np.zeros(BLOCK + 1), np.zeros(BLOCK)
+        evaluations, flags = np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64)
         done, cpu = 0, 0.0
         while True:
             clock = time.thread_time()
             control[T_END] = ends[0]
-            last = min(len(hs), MOST_STEPS, done + FIRST_ROWS)
+            last = min(len(hs), MOST_STEPS, done + BLOCK)
             states, between = slice(done, last + 1), slice(done, last)
-            steps = Steps(ts[states], hs[between], 1, traj[states], evaluations[between], flags[between])
+            steps = Steps(ts[states], hs[between], 1, rows.room(done, last), evaluations[between], flags[between])
             status, count = advance(steps, control)
             cpu += time.thread_time() - clock
+            rows.take(ts[done : done + count + 1], hs[done : done + count], done)
             done += count
             if progress is not None:
                 progress(min(1.0, ts[done] / t_end))
@@ -79,18 +77,8 @@ class RungeKutta54(RungeKutta):
             while len(ends) > 1 and ts[done] >= ends[0]:
                 ends.pop(0)
             if status != OK or ts[done] >= t_end:
-                ts, traj = ts[: done + 1].copy(), traj[: done + 1].copy()
                 hs, evaluations, flags = (x[:done].copy() for x in (hs, evaluations, flags))
-                return Run(status, ts, hs, evaluations, flags, ts, traj, cpu)
+                return rows.run(status, ts[: done + 1].copy(), hs, evaluations, flags, cpu)
             if done == len(hs):
-                require(
-                    3 * traj.nbytes,
-                    f"Keeping more than {done} states",
-                    "raise the tolerance, or simulate a shorter time",
-                )
-                ts, hs, evaluations, flags, traj = (doubled(x) for x in (ts, hs, evaluations, flags, traj))
-
-
-def doubled(x: np.ndarray) -> np.ndarray:
-    """x with as many rows of zeros after it."""
-    return np.concatenate([x, np.zeros_like(x)])
+                rows.grow(done)
+                ts, hs, evaluations, flags = (doubled(x) for x in (ts, hs, evaluations, flags))

@@ -190,14 +190,14 @@ class Scheme:
         row = np.zeros((1, self.row_size), objectives.psi.dtype)
         self.advance(work, fn, Steps(np.zeros(1), np.zeros(0), 1, row, none, none), objectives)
 
-    def run_adaptive(self, work, fn, ends, step, interval, objectives, begin, progress, interrupts) -> Run:
-        """The run from row `begin` to the last of `ends`, by all of them; `step` is the first one tried, and multiples of
-        `interval` are met."""
+    def run_adaptive(self, work, fn, ends, step, interval, objectives, rows, progress, interrupts) -> Run:
+        """The run to the last of `ends`, by all of them, with what `rows` keeps; `step` is the first one tried, and multiples
+        of `interval` are met."""
 
         def advance(steps, control):
             return self.advance(work, fn, steps, objectives, control)
 
-        return self.integrator.run(advance, ends, step, interval, begin, progress, interrupts)
+        return self.integrator.run(advance, ends, step, interval, rows, progress, interrupts)
 
     def integrals(self, ts: np.ndarray, hs: np.ndarray, traj: np.ndarray, integrand: Integrand) -> np.ndarray:
         """(steps,) integrals over the steps hs between the rows, by the rule that objectives are summed with."""

@@ -20,7 +20,7 @@ from kinegrad.sensitivity.repeated import Repeated, repeated
 from kinegrad.signals.histories import histories
 from kinegrad.simulate import simulate
 from kinegrad.starts import start_of
-from kinegrad.times import given_time
+from kinegrad.times import Every, given_time
 
 DIRECT_UP_TO = 2  # parameters for each objective
 
@@ -187,10 +187,12 @@ class Dynamics(Analysis):
             found = runs.run(system, guess)
             if found is not None:
                 return FoundAgain(found, runs)
-        step = self.time(system, "step")
+        step = every = self.time(system, "step")
+        if adaptive:
+            every = None if section.output_step is None else Every(self.time(system, "output_step"))
         motion = simulate(
-            system, formulation, section.integrator, t_end=self.time(system, "t_end"), step=step,
-            output_step=section.output_step if adaptive else step, solver=section.solver, start=section.start, guess=guess,
+            system, formulation, section.integrator, t_end=self.time(system, "t_end"), step=step, output_step=every,
+            solver=section.solver, start=section.start, guess=guess,
         )  # fmt: skip
         broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
         if broken:

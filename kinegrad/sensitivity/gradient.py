@@ -16,7 +16,7 @@ from kinegrad.dynamics.schemes import formulation_of, integrator_of, made_of, so
 from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.expressions.maps import Jacobian
 from kinegrad.jumps import arguments, parameters_of
-from kinegrad.memory import half_of_free, shown
+from kinegrad.memory import half_of_free
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.remembered import remembered
@@ -200,22 +200,16 @@ def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
     loose = tighten and motion.scheme.iterates and motion.scheme.options["tolerance"] > wanted
     size = (len(motion.hs) + 1) * state_size(motion.scheme.row_size)
     limit = None if memory is None else _limit(memory)
-    if limit is not None and size > limit and motion.scheme.adaptive:
-        raise KinegradError(
-            f"memory is {memory:g} MB, and the states of the run take {shown(size)}: with error control ({motion.how[1]}) they "
-            "are all kept; leave memory out, or take 'rk4'."
-        )
-    if not (motion.stride > 1 or loose or not motion.scheme.complete):
+    if not (motion.stride != 1 or loose or not motion.scheme.complete):
         return AllStates(motion)
     formulation = tight(motion.system, motion.formulation, motion.integrator) if loose else motion.formulation
     if limit is None:
-        limit = MODEST if motion.stride > 1 else half_of_free(size)
-    if size > limit and not motion.scheme.adaptive:
+        limit = MODEST if motion.stride != 1 else half_of_free(size)
+    if size > limit:
         return RunAgain(replace(motion, formulation=formulation), limit)
-    interval = motion.step if motion.stride > 1 else motion.interval or motion.step  # every state, at the same times
     run = simulate(
         motion.system, formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
-        output_step=interval, solver=motion.system.solver, s=motion.s, guess=motion.q[0], start=start_again(motion),
+        output_step=motion.keeping_all, solver=motion.system.solver, s=motion.s, guess=motion.q[0], start=start_again(motion),
     )  # fmt: skip
     run.start = motion.start
     return AllStates(run, runs=1)

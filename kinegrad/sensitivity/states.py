@@ -269,8 +269,8 @@ def start_again(motion: Motion) -> Start:
 
 
 def run_times(motion: Motion) -> tuple:
-    """Times and sizes of all steps; those of jumps, where there are some: then every state was kept."""
-    if motion.stride == 1:
+    """Times and sizes of all steps, as they were written down or, where they are alike, as they follow from each other."""
+    if motion.stride < 2:
         return motion.ts, motion.hs
     hs = EvenSteps.that_meet(motion.t_end, motion.step)
     return EvenTimes(motion.step, len(hs), motion.t_end), hs

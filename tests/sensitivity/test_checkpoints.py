@@ -110,10 +110,6 @@ def test_refused_by_name():
     motion = kg.simulate(system(FOUR_BAR), t_end=0.1, step=0.01)
     with pytest.raises(kg.KinegradError, match="memory is -1 MB; give a finite number of megabytes larger than zero"):
         kg.gradient(motion, memory=-1)
-    for formulation in ("matrix-r", "index1"):
-        chosen = kg.simulate(system(FOUR_BAR), formulation, "rk54", t_end=0.1)
-        with pytest.raises(kg.KinegradError, match=r"with error control \(rk54\) they are all kept; leave memory out"):
-            kg.gradient(chosen, memory=1e-3)
 
 
 BETWEEN = FOUR_BAR.replace("{path: {integral: norm2(b.C.position)}}", """

@@ -16,6 +16,7 @@ from kinegrad.motion import Motion
 from kinegrad.simulate import simulate
 from kinegrad.studies.compare.quantities import Look, Quantity
 from kinegrad.studies.compare.ways import Way
+from kinegrad.times import Every
 
 KEPT = 2000  # states of a run, at which energies and constraints are looked at
 
@@ -126,7 +127,7 @@ class Runs:
         integrator, step = _valued(way.integrator, way.system), self.step
         if way.pair is not None and way.pair.adaptive:
             finer = integrator.tolerance / 2.0 ** (integrator.order * halvings)
-            integrator, kept = integrator.with_(tolerance=finer), t_end  # an interval would shorten steps
+            integrator, kept = integrator.with_(tolerance=finer), Every(t_end)  # a shorter one would shorten steps
         else:
             step /= 2.0**halvings
             kept = step * max(1, int(np.ceil(t_end / step / states)))
