@@ -85,13 +85,17 @@ def test_penalties_are_allowed_what_their_compliance_explains():
     assert len(soft.hs) < 1.5 * len(hard.hs)
 
 
-@pytest.mark.parametrize("scheme", [("natural", "index1"), ("joint", "recursive"), ("reference-point", "penalty")], ids="-".join)
+@pytest.mark.parametrize(
+    "scheme", [("natural", "index1"), ("joint", "recursive"), ("reference-point", "penalty")], ids="-".join
+)
 def test_derivatives_after_a_first_step_that_was_refused(scheme):
     """Those of the accepted steps, as after a first step that was accepted."""
     kind, formulation = scheme
     system = kg.lower(kg.Model.from_yaml_text(FOUR_BAR), kind)
     motion = kg.simulate(system, formulation, "rk54", t_end=0.5, step=1e3)
-    direct, adjoint = (kg.gradient(motion, wrt=["L", "m"], method=name).matrix for name in ("direct", "discrete-adjoint"))
+    direct, adjoint = (
+        kg.gradient(motion, wrt=["L", "m"], method=name).matrix for name in ("direct", "discrete-adjoint")
+    )
     np.testing.assert_allclose(direct, adjoint, rtol=1e-9)
     usual = kg.simulate(system, formulation, "rk54", t_end=0.5, step=USUAL)
     again = kg.gradient(usual, wrt=["L", "m"], method="discrete-adjoint").matrix

@@ -223,8 +223,8 @@ joints: {{free: {{type: {joint}, between: [ground.O, hub.O]}}}}
 degrees_of_freedom: {{free: START}}
 simulation: {{t_end: 0.1, step: 0.05}}
 """
-    for start in ({"angular_velocity": [0, 0, 2]}, {}):
-        system = kg.lower(kg.Model.from_yaml_text(text.replace("START", str(start))), coordinates)
+    for given in ({"angular_velocity": [0, 0, 2]}, {}):
+        system = kg.lower(kg.Model.from_yaml_text(text.replace("START", str(given))), coordinates)
         P, centre = (kg.assemble(system).markers()[f"hub.{name}"] for name in "PO")
         assert (
             np.abs(P.position - [1.1, 2.2, 3.3]).max() < 1e-14

@@ -183,7 +183,7 @@ def test_a_line_that_is_no_record_is_refused_and_the_log_let_go(study, tmp_path,
     whole = path.read_bytes()
     path.write_bytes(whole + line.encode("latin-1") + b"\n")
     for _ in range(2):
-        with pytest.raises(kg.KinegradError, match="^Line [0-9]+ of the log .* remove the line"):
+        with pytest.raises(kg.KinegradError, match=r"^Line [0-9]+ of the log .* remove the line"):
             study.optimize(log=path)
     path.write_bytes(whole)
     assert study.optimize(log=path).status == "optimum"
@@ -218,7 +218,7 @@ def test_what_is_read_of_many_searches_and_designs_is_computed_once_more(study, 
             row[1][0] += 1.0
         records.append(json.dumps(record))
     path.write_text("\n".join(records) + "\n")
-    with pytest.raises(kg.KinegradError, match="^Line [0-9]+ of the log .* says .*, and the model gives"):
+    with pytest.raises(kg.KinegradError, match=r"^Line [0-9]+ of the log .* says .*, and the model gives"):
         ask()
 
 
