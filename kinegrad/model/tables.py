@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,8 +17,9 @@ from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema, 
 from kinegrad.files import read_bytes
 from kinegrad.model.element import Element, closest
 from kinegrad.model.forces import SOON
-from kinegrad.model.values import Constants, Numbers, show, to_number
+from kinegrad.model.values import Constants, Numbers, show
 
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # narrower than float(), which takes 2_7
 MOST_BYTES = 20_000_000
 MOST_POINTS = 10_000
 NOTHING = ("", "nan", "na", "n/a", "null", "none")  # in a cell of a file
@@ -132,7 +135,10 @@ def read_columns(
         raise ValueError(
             f"reads {name!r}, but {path} cannot be read: {why}; give its path seen from the {whose} file."
         ) from None
-    rows = [(number, row) for number, row in _rows(text) if any(entry.strip() for entry in row)]
+    try:
+        rows = [(number, row) for number, row in _rows(text) if any(entry.strip() for entry in row)]
+    except csv.Error as error:  # of an entry of more than 131072 characters
+        raise ValueError(f"reads {name!r}, which is no file of comma-separated values: {error}.") from None
     if not rows:
         raise ValueError(f"reads {name!r}, which is empty; its first line has the names of the columns.")
     header = [entry.strip() for entry in rows[0][1]]
@@ -169,17 +175,16 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """Numbers and entries of the lines that are no comments; commas, semicolons or tabs separate the entries."""
     first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
     separator = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)  # lines may end as on any system
     return ((reader.line_num, row) for row in reader if row and not row[0].startswith("#"))
 
 
 def _entry(name: str, line: int, row: list[str], column: str, k: int) -> float:
     """A number of a file."""
     text = row[k].strip()
-    try:
-        number = float(text)
-        return to_number(number)
-    except ValueError:
+    number = float(text) if NUMBER.fullmatch(text) else math.nan
+    if not math.isfinite(number):
         raise ValueError(
             f"reads {name!r}, whose line {line} has {show(text)} in the column {column!r}; a number is needed."
-        ) from None
+        )
+    return number

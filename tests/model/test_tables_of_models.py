@@ -64,6 +64,18 @@ def test_columns_of_a_file_become_numbers(tmp_path):
     assert Model.from_yaml(tmp_path / "model.yaml").tables["bump"].y == (1.0, 2.0, 3.0)
 
 
+@pytest.mark.parametrize("ends", ["\n\n\n\n", "\r\r\r\r", ["\r\n"] * 4, ["\r", "\n", "\r\n", ""]], ids=ascii)
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["", "with a mark"])
+def test_lines_end_as_on_any_system(tmp_path, ends, mark):
+    lines = ("x,y", "0,+1.", "1,.2e+1", "2,-3E-1")
+    text = mark + "".join(line + end for line, end in zip(lines, ends, strict=True))
+    (tmp_path / "road.csv").write_text(text, encoding="utf-8", newline="")
+    for end in ("\n", "\r\n", "\r"):
+        text = (HEAD + "tables: {bump: {file: road.csv}}\n").replace("\n", end)
+        (tmp_path / "model.yaml").write_text(text, newline="")
+        assert Model.from_yaml(tmp_path / "model.yaml").tables["bump"].y == (1.0, 2.0, -0.3)
+
+
 @pytest.mark.parametrize(
     ("contents", "words"),
     [
@@ -77,12 +89,32 @@ def test_columns_of_a_file_become_numbers(tmp_path):
         ("x,y\n0,1\n1,two\n", "whose line 3 has 'two' in the column 'y'; a number is needed."),
         ("x,y\n0,0,1,5\n1,0,2,5\n", "whose line 2 has 4 entries, and its first line 2 names; write"),
         ("x,y\n0,1\n1,nan\n", "whose line 3 has 'nan'"),
+        *(
+            (f"x;y{end}0;1{end}1;{number}{end}", f"whose line 3 has {number!r} in the column 'y'; a number is needed.")
+            for number in (
+                "2_7",
+                "0x1",
+                "1e",
+                "inf",
+                "-Infinity",
+                "1e999",
+                "0,7",
+                "1 000",
+                "\u0663",
+                "1.0D3",
+                "+-1",
+                ".",
+                "1j",
+            )
+            for end in ("\n", "\r")
+        ),
+        ("x,y\n0,1\n1," + "1" * 200_000 + "\n", "is no file of comma-separated values: field larger than field limit"),
         ("x,y\n0,1\n1,2\n1,3\n", "is 1 after 1; the abscissas of a table have to increase."),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, contents, words):
     if contents is not None:
-        (tmp_path / "road.csv").write_text(contents)
+        (tmp_path / "road.csv").write_text(contents, encoding="utf-8", newline="")
     found = problems(HEAD + "tables:\n  bump: {file: road.csv}\n", tmp_path)
     assert [line for line, _ in found] == [9] and words in found[0][1], found
 
