@@ -1,4 +1,4 @@
-"""Ctrl-C at a good moment: between two pieces of work, so that what was done is not lost."""
+"""Ctrl-C at a good moment: between two pieces of work, so that what was done is not lost; and what ends a process as Ctrl-C does."""
 
 from __future__ import annotations
 
@@ -33,3 +33,38 @@ class Interrupts:
         if self.came:
             raise KeyboardInterrupt
         self.came = True
+
+
+class Endings:
+    """A context in which SIGTERM, as `timeout` and batch systems send it, and SIGHUP of a terminal that closes come as Ctrl-C.
+
+    Signals that are ignored, as under `nohup`, or that somebody else listens to stay so. `came` is the number of the last one.
+    """
+
+    NAMES = ("SIGTERM", "SIGHUP")
+
+    def __init__(self):
+        self.came = 0
+        self._before: dict = {}
+
+    def __enter__(self) -> Endings:
+        if threading.current_thread() is threading.main_thread():
+            numbers = [getattr(signal, name) for name in self.NAMES if hasattr(signal, name)]
+            self._before = {
+                number: signal.signal(number, self._note)
+                for number in numbers
+                if signal.getsignal(number) is signal.SIG_DFL
+            }
+        return self
+
+    def __exit__(self, *_) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def _note(self, number: int, frame) -> None:
+        self.came = number
+        interrupted = signal.getsignal(signal.SIGINT)
+        if callable(interrupted):
+            interrupted(signal.SIGINT, frame)
+        else:  # in the background of a shell, interrupts are ignored
+            raise KeyboardInterrupt

@@ -6,8 +6,10 @@ code meaning
 0    done
 1    done, and the verdict is negative
 2    bad input or a failed solve; one sentence per problem
+129  stopped, since the terminal was closed (SIGHUP)
 130  stopped from the keyboard
 141  done, the verdict is negative, and nobody read it: the reader of standard output left
+143  stopped by SIGTERM, as of ``kill``, ``timeout`` and batch systems
 ==== =================================================================
 
 Problems go to standard error; with ``--json`` they are the object ``{"errors": [{"sentence", "where", "line"}]}`` on
@@ -31,8 +33,10 @@ import typer
 
 from kinegrad.cli.streams import OutputError, ReaderLeft, guarded
 from kinegrad.errors import KinegradError, Problem
+from kinegrad.interrupts import Endings
 
 DONE, NEGATIVE, FAILED, STOPPED, UNREAD = 0, 1, 2, 130, 141
+SIGNALLED = 128  # and the number of a signal: the codes that shells have
 
 MOST_SHOWN = 50  # problems told to a reader
 
@@ -81,7 +85,9 @@ def run(command, arguments: Sequence[str]) -> int:
                 warn(" ".join(str(message).split()))
 
         warnings.showwarning = note
-        return _run(command, arguments)
+        with Endings() as ended:
+            code = _run(command, arguments)
+        return SIGNALLED + ended.came if code == STOPPED and ended.came else code
 
 
 def _debugging() -> bool:

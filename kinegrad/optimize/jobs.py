@@ -7,7 +7,9 @@ with it, which is done again by another.
 from __future__ import annotations
 
 import json
+import os
 import signal
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -111,12 +113,23 @@ class Processes(Backend):
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
-        return ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), initializer=_deaf)
+        return ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), initializer=_follow)
 
 
-def _deaf() -> None:
-    """Leaves Ctrl-C to the process that has the log."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _follow() -> None:
+    """Leaves Ctrl-C and closed terminals to the process that has the log, and ends with it, however that ends."""
+    import multiprocessing
+
+    for name in ("SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
 
 
 def _end(pool) -> None:

@@ -105,8 +105,52 @@ def test_a_log_is_gone_on_with(study, tmp_path, monkeypatch):
         study.multistart(6, seed=4, log=path)
 
 
-def test_a_real_interrupt(study, tmp_path):
-    """Ctrl-C in the middle of many searches: exit code 130, a whole log; the same command does the rest, and nothing twice."""
+def children(pid):
+    """Processes that a pool of workers has, by their numbers."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == pid and b"spawn_main" in (path / "cmdline").read_bytes():
+                found.append(path)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at the processes of Linux")
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM"])
+def test_workers_end_with_the_process_that_has_the_log(study, tmp_path, end):
+    (tmp_path / "study.yaml").write_text(json.dumps(study.to_dict() | {"multistart": {"starts": 64, "seed": 3}}))
+    command = [
+        sys.executable,
+        "-c",
+        "from kinegrad.cli import main; main()",
+        "optimize",
+        "study.yaml",
+        "--workers",
+        "2",
+    ]
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    log = tmp_path / "study.jsonl"
+    while running.poll() is None and not (log.exists() and log.read_text().count('"result"') >= 2):
+        time.sleep(0.005)
+    workers = children(running.pid)
+    running.send_signal(getattr(signal, end))
+    assert len(workers) == 2 and running.wait(timeout=60) == (143 if end == "SIGTERM" else -signal.SIGKILL)
+    for _ in range(6000):
+        if not any(path.exists() for path in workers):
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"still there: {workers}")
+
+
+@pytest.mark.parametrize("end", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_real_interrupt(study, tmp_path, end):
+    """Ctrl-C in the middle of many searches: exit code 130, a whole log; the same command does the rest, and nothing twice.
+
+    So do SIGTERM of batch systems, and SIGHUP of a terminal that closes.
+    """
     (tmp_path / "study.yaml").write_text(json.dumps(study.to_dict() | {"multistart": {"starts": 24, "seed": 3}}))
     command = [sys.executable, "-c", "from kinegrad.cli import main; main()", "optimize", "study.yaml", "--json"]
     running = subprocess.Popen(
@@ -121,9 +165,9 @@ def test_a_real_interrupt(study, tmp_path):
 
     while running.poll() is None and not (log.exists() and log.read_text().count('"result"') >= 2):
         time.sleep(0.005)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(getattr(signal, end))
     _, err = running.communicate(timeout=120)
-    assert running.returncode == 130 and b"the same command goes on from there" in err
+    assert running.returncode == 128 + getattr(signal, end) and b"the same command goes on from there" in err
     done = finished()
     assert 2 <= len(done) < 24 and log.read_text().endswith("\n")
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=240)
