@@ -1,4 +1,4 @@
-"""Ctrl-C at a good moment: between two pieces of work, so that what was done is not lost; and what ends a process as Ctrl-C does."""
+"""Ctrl-C at a good moment: between two pieces of work, so that what was done is not lost; and signals that end a process so."""
 
 from __future__ import annotations
 

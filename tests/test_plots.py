@@ -1,5 +1,9 @@
 """Figures: panels, labels, choice of markers, reactions, gradients, and names that cannot be plotted."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -215,3 +219,18 @@ def test_gradient_by_every_number_shows_the_largest(motion):
 def test_relative_sensitivity_of_an_objective_that_vanishes_is_in_its_unit():
     np.testing.assert_array_equal(relative(0.0, np.array([2.0]), np.array([3.0])), [6.0])
     np.testing.assert_array_equal(relative(-4.0, np.array([2.0]), np.array([3.0])), [1.5])
+
+
+def test_a_backend_that_matplotlib_does_not_know(tmp_path):
+    """Figures go into files; a script is told what to change."""
+    environment = os.environ | {"MPLBACKEND": "nonsense"}
+    (tmp_path / "m.yaml").write_text(
+        (Path(__file__).parents[1] / "examples" / "simple_pendulum" / "model.yaml").read_text()
+    )
+    cli = "from kinegrad.cli import main; main()"
+    command = [sys.executable, "-c", cli, "run", "m.yaml", "--t-end", "0.1", "--plot", "p.png"]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    assert (tmp_path / "p.png").stat().st_size > 0
+    script = "from kinegrad.plots.figure import draw; draw('', [])"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert "KinegradError: matplotlib refuses MPLBACKEND=nonsense of the environment" in done.stderr

@@ -6,9 +6,12 @@ A command returns a `Report`; printing, exit codes and the sentences of errors a
 
 from __future__ import annotations
 
+import ast
 import importlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -41,13 +44,25 @@ def _begin(
         print(context.get_help())
 
 
+def _words(function: Callable) -> str | None:
+    """What stands under the name of a function: also where Python was told to forget it (PYTHONOPTIMIZE=2)."""
+    if function.__doc__ is None:
+        source = Path(function.__code__.co_filename)
+        tree = ast.parse(source.read_bytes()) if source.is_file() else ast.Module([], [])
+        named = (one for one in tree.body if getattr(one, "name", "") == function.__name__)
+        return next(map(ast.get_docstring, named), None)
+    return function.__doc__
+
+
 for _name in COMMANDS:
-    app.command(_name)(getattr(importlib.import_module(f"kinegrad.cli.{_name}"), _name))
+    _function = getattr(importlib.import_module(f"kinegrad.cli.{_name}"), _name)
+    app.command(_name, help=_words(_function))(_function)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command in `arguments` (those of the process by default) and exit with its code."""
     keep_numbers()
+    os.environ["MPLBACKEND"] = "agg"  # figures go into files, whatever windows would need
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name the terminal cannot show is no reason to fail
             stream.reconfigure(errors="backslashreplace")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kinegrad.errors import KinegradError
-from kinegrad.files import complete
+from kinegrad.files import complete, reason
 
 SUFFIXES = (".png", ".pdf", ".svg")
 PANEL = (7.2, 4.2)  # inches
@@ -27,10 +28,25 @@ def check_suffix(path: str | Path) -> Path:
     return path
 
 
+def library():
+    """matplotlib; raises where it refuses the backend of the environment, which figures in files do not need."""
+    try:
+        import matplotlib
+    except ValueError as error:
+        given = os.environ.get("MPLBACKEND")
+        if given is None:
+            raise
+        raise KinegradError(
+            f"matplotlib refuses MPLBACKEND={given} of the environment ({reason(error)}); unset it, or set it to agg."
+        ) from None
+    return matplotlib
+
+
 def draw(title: str, panels: Sequence[Panel], path: str | Path | None = None, columns: int | None = None, size=PANEL):
     """A matplotlib figure with these panels of a size in inches, also written to `path` when one is given."""
     if path is not None:
         path = check_suffix(path)
+    library()
     from matplotlib.figure import Figure
 
     columns = columns or (1 if len(panels) == 1 else 2)

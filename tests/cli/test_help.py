@@ -1,9 +1,12 @@
 """The example in the help of every command."""
 
 import itertools
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -58,3 +61,14 @@ def test_the_example_in_the_help(name, command, tmp_path, monkeypatch):
     for option, file in itertools.pairwise(words):
         if option in ("--plot", "--out", "--html"):
             assert (tmp_path / file).stat().st_size > 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_keeps_its_words_where_python_drops_them(name):
+    """PYTHONOPTIMIZE=2 drops docstrings."""
+    made = (
+        "import sys, typer; from kinegrad.cli import app; print(typer.main.get_command(app).commands[sys.argv[1]].help)"
+    )
+    command = [sys.executable, "-c", made, name]
+    done = subprocess.run(command, env=os.environ | {"PYTHONOPTIMIZE": "2"}, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == COMMANDS[name].help.strip()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kinegrad.files import complete
 from kinegrad.page.html import check_suffix
+from kinegrad.plots.figure import library
 from kinegrad.studies.compare.comparison import Comparison, ComparisonRow
 
 STYLE = """
@@ -92,10 +93,8 @@ def _row(found: Comparison, row: ComparisonRow, keys: list[str]) -> str:
 
 def _figure(found: Comparison) -> str:
     """The figure as SVG without the head of a file; its texts stay texts."""
-    import matplotlib
-
     drawn = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "kinegrad"}):
+    with library().rc_context({"svg.fonttype": "none", "svg.hashsalt": "kinegrad"}):
         found.plot().savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
     text = drawn.getvalue()
     return text[text.index("<svg") :]
