@@ -9,7 +9,8 @@ import numpy as np
 
 from kinegrad.coordinates.sets import SETS, lower
 from kinegrad.errors import KinegradError
-from kinegrad.kernels.products import FREEDOMS, LINEARISE, TIME
+from kinegrad.kernels.products import LINEARISE
+from kinegrad.kinematics.start import usual_moves
 from kinegrad.markup import frame, grid
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.differences import ALLOWED, GradientCheck, check, relative_differences, scanned
@@ -17,6 +18,7 @@ from kinegrad.sensitivity.direct import Sweep
 from kinegrad.sensitivity.end_time import that_move_the_end
 from kinegrad.sensitivity.gradient import gradient as differentiate
 from kinegrad.sensitivity.result import Gradient, some_of
+from kinegrad.sensitivity.rounding import ROUNDING, beyond, parts_of, put, rounding_of, sizes_of_parameters
 from kinegrad.sensitivity.states import MODEST, AllStates, RunAgain
 from kinegrad.simulate import simulate
 from kinegrad.starts import FromState
@@ -141,6 +143,7 @@ class _Checks:
         self.problems: list[str] = []
         self.entries: GradientCheck | None = None
         self.useless = False
+        self.rounding = rounding_of(gradient)
         self.limits = dict(zip(PARTS, (ALLOWED, ALLOWED, USELESS, DRIFTED, SAME, 0.0), strict=True))
 
     def done(self, per_parameter: bool, methods: bool, sets: bool) -> Certificate:
@@ -196,7 +199,8 @@ class _Checks:
         ends = that_move_the_end(gradient.motion, gradient.wrt)
         held = some_of(gradient, [label for label in gradient.wrt if label not in ends])
         places = system.parameters.positions(held.wrt)
-        scale = np.where(system.rho[places] != 0.0, np.abs(system.rho[places]), 1.0)
+        scale = sizes_of_parameters(held.motion, held.wrt)
+        rounding = rounding_of(held) @ scale
         worst, rng = 0.0, np.random.default_rng(0)
         for _ in range(DIRECTIONS if held.wrt else 0):
             along = np.zeros(len(system.rho))
@@ -204,7 +208,7 @@ class _Checks:
             expected, noise = scanned(system, along, gradient.objectives_with)
             found = held.matrix @ along[places]
             size = np.maximum(np.abs(held.matrix * along[places]).max(axis=1), noise / ALLOWED)
-            off = np.abs(found - expected) / np.where(size > 0.0, size, 1.0)
+            off = beyond(found - expected, rounding) / np.where(size > 0.0, size, 1.0)
             worst = max(worst, float(np.where(np.isfinite(off), off, 0.0).max()))
         if held.wrt:
             self.numbers["directions"] = worst
@@ -227,7 +231,7 @@ class _Checks:
         """Whether differences to the left and to the right have limits of their own."""
         gradient, system = self.gradient, self.gradient.motion.system
         k, o = system.parameters.positions([label])[0], list(gradient.values).index(objective)
-        scale, slopes = abs(system.rho[k]) or 1.0, []
+        scale, slopes = sizes_of_parameters(gradient.motion, [label])[0], []
         middle = gradient.objectives_with(system.rho)[o]
         for side in (1.0, -1.0):
             rho = system.rho.copy()
@@ -276,14 +280,16 @@ class _Checks:
         )  # fmt: skip
         run.follows = motion.follows
         found = differentiate(run, wrt=self.gradient.wrt, method="discrete-adjoint")
-        own = relative_differences(found.matrix, found.with_steps(FACTORS[0]).matrix).max()
+        finer = found.with_steps(FACTORS[0])
+        self.rounding = np.maximum(self.rounding, rounding_of(found))
+        own = relative_differences(found.matrix, finer.matrix, rounding=self.rounding).max()
         self.limits["sets"] = 10.0 * (self.estimate + float(own)) + 1e-6
         self._compare("sets", f"in {kinds[0]} coordinates", found.matrix)
 
     # --- what they share ---
 
     def _compare(self, part: str, how: str, matrix: np.ndarray) -> None:
-        off = relative_differences(self.gradient.matrix, matrix)
+        off = relative_differences(self.gradient.matrix, matrix, rounding=self.rounding)
         self.numbers[part] = float(off.max())
         if off.max() > self.limits[part]:
             o, k = np.unravel_index(off.argmax(), off.shape)
@@ -294,11 +300,9 @@ class _Checks:
 
     def _off(self, matrix: np.ndarray, reference: np.ndarray) -> np.ndarray:
         """(objectives,) largest change relative to the largest entry, each by the size of its parameter."""
-        system = self.gradient.motion.system
-        rho = np.abs(system.rho[system.parameters.positions(self.gradient.wrt)])
-        weight = np.where(rho > 0.0, rho, 1.0)
+        weight = sizes_of_parameters(self.gradient.motion, self.gradient.wrt)
         size = np.maximum(np.abs(matrix * weight).max(axis=1), np.abs(reference * weight).max(axis=1))
-        return np.abs((matrix - reference) * weight).max(axis=1) / np.where(size > 0.0, size, 1.0)
+        return (beyond(matrix - reference, self.rounding) * weight).max(axis=1) / np.where(size > 0.0, size, 1.0)
 
 
 def drift_of_rows(gradient: Gradient) -> tuple[float, float]:
@@ -309,22 +313,18 @@ def drift_of_rows(gradient: Gradient) -> tuple[float, float]:
     sweep = Sweep(states.motion, ds, states.kinds)
     work = system.workspace(ds=ds, s=motion.s)
     worst, when = 0.0, 0.0
-    for name in ("dv", "da", "sv", "sa"):
-        work[name][:] = 0.0
+    parts = parts_of(motion, gradient.wrt)
     for piece in states.forwards(max(1, -(-states.steps // INSTANTS))):
         sweep.over(piece)
         row, t = scheme.motion(piece.segment.traj[-1:]), float(piece.segment.ts[-1])
-        work["flag"][FREEDOMS], work["par"][TIME] = 0, t
-        work["q"][:] = row["q"][0]
-        work["v"][:] = work["vp"][:] = row["qd"][0]
-        work["a"][:] = work["ap"][:] = row["qdd"][0]
-        work["lam"][:] = 0.0
+        put(work, t, row["q"][0], row["qd"][0], row["qdd"][0])
         work.call(LINEARISE)
         q = sweep.state.q.transpose(1, 0, 2).reshape(system.n, -1)[:, : len(ds)]
         held = work["level"][:m] == 0
         rows, by_numbers = work["Phi_q"][:m][held], work["Phi_s"][:m][held]
         size = (np.abs(rows) @ np.abs(q) + np.abs(by_numbers)).max(initial=0.0)
-        off = np.abs(rows @ q + by_numbers).max(initial=0.0) / size if size > 0.0 else 0.0
+        rounding = ROUNDING * np.outer(np.abs(rows) @ usual_moves(system, work), parts)
+        off = beyond(rows @ q + by_numbers, rounding).max(initial=0.0) / size if size > 0.0 else 0.0
         if off > worst:
             worst, when = float(off), t
     return worst, when

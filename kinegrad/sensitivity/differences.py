@@ -13,6 +13,7 @@ from kinegrad.errors import KinegradError, place_of
 from kinegrad.markup import frame, grid
 from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.end_time import that_move_the_end
+from kinegrad.sensitivity.rounding import beyond, rounding_of, sizes_of_parameters
 
 if TYPE_CHECKING:
     from kinegrad.sensitivity.result import Gradient
@@ -109,8 +110,9 @@ def check(gradient: Gradient, progress: Callable[[float], None] | None = None) -
     """What `Gradient.check` gives."""
     if not gradient.wrt:
         raise KinegradError("The gradient is by no parameter, so there is nothing to check; name some (wrt).")
-    found = by_differences(gradient.motion.system, gradient.wrt, gradient.objectives_with, progress)
-    relative = relative_differences(gradient.matrix, *found)
+    found = by_differences(gradient.motion, gradient.wrt, gradient.objectives_with, progress)
+    rounding = rounding_of(gradient)
+    relative = relative_differences(gradient.matrix, *found, rounding)
     doubtful = [label for label, any_ in zip(gradient.wrt, (relative > ALLOWED).any(axis=0), strict=True) if any_]
     moving = [label for label in that_move_the_end(gradient.motion, gradient.wrt) if label in doubtful]
     controlled = [label for label in doubtful if label not in moving] if _adaptive(gradient.motion) else []
@@ -125,7 +127,7 @@ def check(gradient: Gradient, progress: Callable[[float], None] | None = None) -
                 more = np.minimum(more, SEEN * np.abs(gradient.matrix).max(axis=1, keepdims=True))
             noise[:, columns] = np.fmax(noise[:, columns], more)
     found = found._replace(noise=noise)
-    relative = relative_differences(gradient.matrix, *found)
+    relative = relative_differences(gradient.matrix, *found, rounding)
     return GradientCheck(gradient, *found, relative)
 
 
@@ -136,7 +138,7 @@ def _of_steps(gradient: Gradient, differences: np.ndarray) -> np.ndarray:
     motion = gradient.motion
     last = 1.0 if _adaptive(motion) else motion.hs[-1] / motion.step
     finer = gradient.with_steps(1.0 / min(np.ceil(2.0 / last), MOST_STEPS))
-    there = by_differences(gradient.motion.system, gradient.wrt, finer.objectives_with)
+    there = by_differences(gradient.motion, gradient.wrt, finer.objectives_with)
     off, left = np.abs(gradient.matrix - differences), np.abs(finer.matrix - there.matrix)
     return np.where(left <= np.maximum(SHRINKS * off, there.noise), off, 0.0)
 
@@ -146,7 +148,7 @@ def _of_error_control(gradient: Gradient, differences: np.ndarray) -> np.ndarray
     took, the others are of steps that follow the parameters, as smoothly as the objectives do.  Both change by that with
     smaller steps; those of the gradient are found anew, so that nothing is made of one that was changed."""
     here, finer = gradient.with_steps(1.0), gradient.with_steps(0.5)
-    there = by_differences(gradient.motion.system, gradient.wrt, finer.objectives_with)
+    there = by_differences(gradient.motion, gradient.wrt, finer.objectives_with)
     return 2.0 * (np.abs(here.matrix - finer.matrix) + np.abs(differences - there.matrix))
 
 
@@ -163,20 +165,21 @@ class Differences(NamedTuple):
 
 
 def by_differences(
-    system: System,
+    found,
     labels: Sequence[str],
     objectives: Callable[[np.ndarray], np.ndarray],
     progress: Callable[[float], None] | None = None,
 ) -> Differences:
-    """Derivatives by central differences of `objectives`, a function of the values of all independent parameters.
+    """Derivatives of `objectives`, a function of the values of all independent parameters, by central differences about what
+    was found: a motion, or a state.
 
     Each parameter is scanned over step sizes, and of their extrapolations the one that changes least is taken.  What the
     objectives of all these runs lack of a smooth curve is their noise.
     """
-    columns, noise = [], []
+    system, columns, noise, sizes = found.system, [], [], sizes_of_parameters(found, labels)
     for j, k in enumerate(system.parameters.positions(labels)):
         along = np.zeros(len(system.rho))
-        along[k] = abs(system.rho[k]) or 1.0
+        along[k] = sizes[j]
         best, off = scanned(
             system, along, objectives, lambda part, j=j: progress and progress((j + part) / len(labels))
         )
@@ -244,12 +247,15 @@ def _noise(sizes: np.ndarray, psi: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(least), np.maximum(least, rounding), rounding)
 
 
-def relative_differences(matrix: np.ndarray, reference: np.ndarray, noise: np.ndarray | float = 0.0) -> np.ndarray:
-    """|matrix − reference| relative to each entry, or to a part of its row's largest where it is smaller than that; and where
-    the noise of the differences is more than is ALLOWED of that, ALLOWED where it is as large as the noise."""
+def relative_differences(
+    matrix: np.ndarray, reference: np.ndarray, noise: np.ndarray | float = 0.0, rounding: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """|matrix − reference|, where that is more than rounding, relative to each entry, or to a part of its row's largest where
+    it is smaller than that; and where the noise of the differences is more than is ALLOWED of that, ALLOWED where it is as
+    large as the noise."""
     largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
     scale = np.maximum(np.maximum(np.abs(matrix), SMALL_ENTRY * largest), noise / ALLOWED)
-    off = np.abs(matrix - reference)
+    off = beyond(matrix - reference, rounding)
     relative = off / np.where(scale > 0.0, scale, 1.0)
     within = (off > 0.0) & (off <= noise)  # whatever the quotient is rounded to
     return np.where(within, np.minimum(relative, ALLOWED), relative)

@@ -16,6 +16,7 @@ from kinegrad.sensitivity.differences import FACTOR, extrapolated
 from kinegrad.sensitivity.gradient import gradient, labels_of
 from kinegrad.sensitivity.method import Method
 from kinegrad.sensitivity.result import motion_with
+from kinegrad.sensitivity.rounding import sizes_of_parameters
 
 LARGEST, SIZES = 1e-2, 5  # of a parameter: 1e-2, 3.3e-3 ... 1.2e-4
 
@@ -130,7 +131,7 @@ def hessian_product(
         )
     system = motion.system
     places = system.parameters.positions(labels)
-    size = np.abs(direction / np.where(system.rho[places] != 0.0, system.rho[places], 1.0)).max(initial=0.0)
+    size = np.abs(direction / sizes_of_parameters(motion, labels)).max(initial=0.0)
     if size == 0.0:
         zero = np.zeros((len(system.objectives), len(labels)))
         return HessianProduct(dict(motion.objectives), labels, zero, zero.copy())
@@ -157,7 +158,7 @@ def _unit(motion: Motion, labels: Sequence[str]) -> np.ndarray:
     """A direction along one parameter, of its size."""
     system = motion.system
     along, (k,) = np.zeros(len(system.rho)), system.parameters.positions(labels)
-    along[k] = abs(system.rho[k]) or 1.0
+    along[k] = sizes_of_parameters(motion, labels)[0]
     return along
 
 

@@ -162,7 +162,7 @@ def test_differences_are_those_of_a_closed_form():
         objectives={"height": {"final": "ball.c.z"}},
     )
     motion = kg.simulate(kg.joint(model), t_end=0.4, step=0.01)
-    found = by_differences(motion.system, ["g", "v"], kg.gradient(motion, wrt=["g"]).objectives_with)
+    found = by_differences(motion, ["g", "v"], kg.gradient(motion, wrt=["g"]).objectives_with)
     assert found.matrix[0] == pytest.approx([0.08, 0.4], rel=1e-9)
     assert (np.abs(found.matrix - [[0.08, 0.4]]) < found.noise).all() and found.noise.max() < 1e-9
 
@@ -175,7 +175,7 @@ def test_a_gradient_by_the_end_is_good_up_to_the_error_of_the_steps(system, monk
     model.simulation = {"t_end": "T", "step": 0.005}
     motion = kg.simulate(kg.joint(model.check()))
     gradient = kg.gradient(motion, wrt=["k", "T"])
-    raw = by_differences(motion.system, ("k", "T"), gradient.objectives_with)
+    raw = by_differences(motion, ("k", "T"), gradient.objectives_with)
     assert (relative_differences(gradient.matrix, *raw)[:, 1] > 1e-5).all()
     found = gradient.check()
     assert found.good and (found.noise[:, 0] == raw.noise[:, 0]).all() and found["speed", "k"] < 1e-8
@@ -199,7 +199,7 @@ def test_a_slope_of_zero_with_error_control_is_good_and_a_wrong_one_is_found():
 
     zero, one = at(0.0).matrix[0, 0], at(1.0).matrix[0, 0]
     gradient = at(zero / (zero - one))  # where the slope by k, linear in h, is zero
-    raw = by_differences(gradient.motion.system, ("k", "h"), gradient.objectives_with)
+    raw = by_differences(gradient.motion, ("k", "h"), gradient.objectives_with)
     assert abs(gradient.matrix[0, 0]) < 1e-12 and (relative_differences(gradient.matrix, *raw)[0, 0] > 1e-5)
     assert gradient.check().good
     matrix = gradient.matrix.copy()

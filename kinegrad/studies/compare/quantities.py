@@ -16,6 +16,7 @@ from kinegrad.model.bodies import VectorMarker
 from kinegrad.model.element import closest
 from kinegrad.motion import Motion, Replay
 from kinegrad.sensitivity.gradient import gradient, labels_of
+from kinegrad.sensitivity.rounding import ROUNDING, beyond, rounding_of
 
 SMALL = 1e-3  # of the largest derivative of an objective: smaller ones are compared with this part of it
 
@@ -34,6 +35,8 @@ class Look:
     cpu_s : float
         Processor time of all of it.
     without_meaning : names of parameters by which there is no derivative
+    rounding : like values, or 0
+        What rounding may make of them.
     remarks : sentences of warnings
     """
 
@@ -43,6 +46,7 @@ class Look:
     cpu_s: float
     without_meaning: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
+    rounding: np.ndarray | float = 0.0
 
 
 class Quantity(ABC):
@@ -114,7 +118,8 @@ class Derivatives(Quantity):
     def look(self, motion, method):
         found = gradient(motion, wrt=self.wrt, method=method)
         lost = frozenset(found.no_meaning)
-        return Look(found.matrix[self.rows], 1.0, found.motion, found.cpu_s, lost)
+        rounding = rounding_of(found)[self.rows]
+        return Look(found.matrix[self.rows], 1.0, found.motion, found.cpu_s, lost, rounding=rounding)
 
     def distance(self, looks):
         sizes = np.median([np.abs(look.values) for look in looks], axis=0)
@@ -122,5 +127,7 @@ class Derivatives(Quantity):
         scale = np.maximum(sizes, SMALL * largest)
         lost = frozenset().union(*(look.without_meaning for look in looks))
         scale[:, [label in lost for label in self.wrt]] = np.inf
+        rounding = np.max([look.rounding for look in looks], axis=0)
+        scale = np.where(sizes <= rounding, np.maximum(scale, rounding / ROUNDING), scale)  # what they could be
         scale[scale == 0.0] = 1.0
-        return lambda x, y: float((np.abs(x - y) / scale).max())
+        return lambda x, y: float((beyond(x - y, rounding) / scale).max())
