@@ -56,11 +56,12 @@ class Formula:
         """A number of the model."""
         return self.slots.setdefault(index, self.graph.input(f"s{index}"))
 
-    def take_spline(self, index: int, owner: str) -> None:
-        """Let w be the value of that spline; a formula has room for one."""
+    def value_of_spline(self, index: int, pieces: Callable) -> Scalar:
+        """The value of a spline: w, for which there is room once, or a polynomial of its `pieces` (LAW-12)."""
         if self.spline not in (-1, index):
-            raise ExpressionError(f"uses two splines, the second of them {owner}; an expression takes one.")
+            return self.polynomial(self.t, pieces())
         self.spline = index
+        return self.w
 
     def parse(self, number: float | Expression):
         """The Scalar (or three) of an expression."""
@@ -70,7 +71,10 @@ class Formula:
 
     def table(self, x: Scalar, name: str) -> Scalar:
         """The polynomial of the piece of a table that x lies in (LAW-12)."""
-        table = self._tables(name)
+        return self.polynomial(x, self._tables(name))
+
+    def polynomial(self, x: Scalar, table) -> Scalar:
+        """The same, of the slots of a table."""
         piece = self.graph.find(x, table.first)
         if table.kinked:
             self._kinked.add(piece)
