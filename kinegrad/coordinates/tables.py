@@ -17,12 +17,14 @@ DEGREES = {"linear": 1, "cubic": 3}
 
 @dataclass(frozen=True)
 class TableSlots:
-    """Where the numbers of a table are: its first slot, the first knot, the first coefficient, and the degree of its pieces."""
+    """Where the numbers of a table are: its first slot, the first knot, the first coefficient; the degree of its pieces, and
+    the size of its largest knot."""
 
     first: int
     knots: int
     coefficients: int
     degree: int
+    largest: float
 
     @property
     def kinked(self) -> bool:
@@ -44,7 +46,7 @@ def lower(elements, name: str) -> TableSlots:
     near = NEAR * (x[-1] - x[0]) if table.outside == "error" else 0.0
     first = _pieces(slots, path, ends[0] - near, ends[1] + near, pieces.begins)
     coefficients = slots.linear(f"{path} coefficients", fields, pieces)
-    return TableSlots(first, first + 3, coefficients, pieces.degree)
+    return TableSlots(first, first + 3, coefficients, pieces.degree, float(np.abs(x).max()))
 
 
 def spline_slots(elements, name: str, spline: dict) -> TableSlots:
