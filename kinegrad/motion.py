@@ -332,7 +332,7 @@ class Motion:
                     f"The motion has no state at t = {t:g} s; it goes from {self.t[0]:g} s to {self.t[-1]:g} s."
                 )
             k = int(np.abs(self.t - t).argmin())
-            if abs(self.t[k] - t) > 1e-9 * max(1.0, abs(t)):
+            if abs(self.t[k] - t) > 1e-9 * self.t[-1]:
                 raise KinegradError(
                     f"The motion has no state at t = {t:g} s; the nearest one that was kept is at {self.t[k]:.9g} s."
                 )

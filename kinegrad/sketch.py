@@ -79,7 +79,7 @@ class _Scale:
 
     def __init__(self, points: np.ndarray, width: int, height: int, margin: float = 14.0):
         low, high = points.reshape(-1, 2).min(axis=0), points.reshape(-1, 2).max(axis=0)
-        size = np.maximum(high - low, 1e-9 * max(1.0, np.abs(points).max()))
+        size = np.maximum(high - low, 1e-9 * (np.abs(points).max() or 1.0))
         self.factor = float(min((width - self.STRIP - 2 * margin) / size[0], (height - 2 * margin) / size[1]))
         self.centre = 0.5 * (low + high)
         self.width, self.height = width, height

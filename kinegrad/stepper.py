@@ -17,12 +17,12 @@ from kinegrad.errors import AccuracyWarning, KinegradError, SimulationError
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Steps
 from kinegrad.kernels.formulations.objectives import SUM
-from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, FREEDOMS, OBSERVE, POSITION, TIME
+from kinegrad.kernels.products import BIAS, DURATION, ENERGY, EVALUATE, FREEDOMS, OBSERVE, POSITION, TIME
 from kinegrad.kernels.status import CALLBACK_FAILED, OK, WORDS
-from kinegrad.kinematics.constrained import solve_constrained
 from kinegrad.kinematics.freedoms import first_rows
 from kinegrad.kinematics.multipliers import least_norm
 from kinegrad.kinematics.start import row_sizes
+from kinegrad.kinematics.units import units_of
 from kinegrad.model.slots import PartOfSlots
 from kinegrad.model.varying_bodies import VaryingBodies
 from kinegrad.motion import MarkerMotion, replay_states
@@ -436,12 +436,14 @@ class Stepper:
                 "system with other parameters."
             )
         jump, v = newd - Phid, here[1]
-        if (np.abs(jump) <= limit * max(1.0, np.abs(v).max())).all():
+        rate = np.abs(v / work["unit"]).max(initial=1.0 / work["size"][DURATION])
+        if (np.abs(jump) <= limit * rate).all():
             return None
         work.call(EVALUATE)
         J, none = first_rows(work, "J", m).copy(), np.zeros((self.system.n, 1), v.dtype)
         # an impulse: M dv + Jᵀσ = 0, J dv = -jump
-        status, change, _ = solve_constrained(work.matrix("M"), J, 0.0, none, -jump[:, None], self.system.alike)
+        solve = units_of(work, J).solve_constrained
+        status, change, _ = solve(work.matrix("M"), J, 0.0, none, -jump[:, None], self.system.alike)
         if status != OK:
             raise KinegradError(
                 f"The velocities cannot follow when {', '.join(map(repr, names))} changes: {WORDS[status]}; make a Stepper of "
@@ -453,7 +455,10 @@ class Stepper:
         """Whether constraint rows do not depend on the slots that change: they are the same somewhere else, too."""
         rng = np.random.default_rng(0)
         n = self.system.n
-        there = self.q + rng.uniform(-1.0, 1.0, n), rng.uniform(-1.0, 1.0, n), self.t + rng.uniform()
+        work = self._beside()[0]
+        unit, time = work["unit"].real, work["size"][DURATION].real
+        q, v = self.q + unit * rng.uniform(-1.0, 1.0, n), unit / time * rng.uniform(-1.0, 1.0, n)
+        there = q, v, self.t + time * rng.uniform()
         old, new = (self._rows_at(slots, *there) for slots in (before, s))
         return all(np.array_equal(x, y) for x, y in zip(old, new, strict=True))
 

@@ -17,6 +17,7 @@ from kinegrad.kinematics.constrained import row_weights, solve_constrained, squa
 from kinegrad.kinematics.freedoms import first_rows
 from kinegrad.kinematics.least_squares import STRONGER
 from kinegrad.kinematics.start import close_position
+from kinegrad.kinematics.units import units_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,7 +32,7 @@ SHIFT = 1e-8  # of the largest stiffness: what holds directions that nothing hol
 
 @dataclass(frozen=True)
 class LookByFronts:
-    """Forces and stiffness at a closed position (STA-2).
+    """Forces and stiffness at a closed position (STA-2), but for q and lam in units of the model.
 
     Attributes
     ----------
@@ -45,27 +46,36 @@ class LookByFronts:
 
     q: np.ndarray
     lam: np.ndarray
+    unit: np.ndarray
     g: np.ndarray
     K: csr_array
     J: Rows
     size: float
     violation: float
 
+    @property
+    def force_residual(self) -> float:
+        """The largest generalised force that is left."""
+        return float(np.abs(self.g / self.unit).max(initial=0.0))
+
     @classmethod
     def at(cls, system: System, work: Workspace, t: float) -> LookByFronts:
         """The balance at q in the workspace."""
         m, q = system.m, work["q"].copy()
         evaluate_at_rest(system, work, t, q)
-        f, J = work["f"].copy(), first_rows(work, "J", m).copy()
+        J = first_rows(work, "J", m)
+        units = units_of(work, J)
+        f, J = units.columns * work["f"], units.of(J)
         violation = float(np.abs(work["Phi"][:m]).max(initial=0.0))
         T = J.fronts.diagonal(np.ones(system.n))
         weights = STRONGER * row_weights(T, J, 0.0, np.ones(m))
         status, x, lam = solve_constrained(T, J, 0.0, -f[:, None], np.zeros((m, 1)), weights=weights)
         if status != OK:
             raise np.linalg.LinAlgError("rows cannot be factored")
-        linearise_at_rest(system, work, t, q, lam[:, 0])
-        K = work.matrix("R_q").copy()
-        return cls(q, lam[:, 0], -x[:, 0], K, J, float(np.abs(f).max(initial=0.0)), violation)
+        lam = units.rows * lam[:, 0]
+        linearise_at_rest(system, work, t, q, lam)
+        K = units.square(work.matrix("R_q"))
+        return cls(q, lam, units.columns, -x[:, 0], K, J, float(np.abs(f).max(initial=0.0)), violation)
 
     @classmethod
     def nearest(cls, system: System, work: Workspace, t: float, free: bool) -> tuple[LookByFronts, int]:
@@ -73,7 +83,7 @@ class LookByFronts:
         look, steps = cls.at(system, work, t), 0
         while steps < MOST:
             dq = look.stiffness(free).moved(-look.g[:, None], np.zeros((system.m, 1)))[:, 0]
-            work["q"][:] = look.q + dq
+            work["q"][:] = look.q + look.unit * dq
             close_position(system, work, "at the equilibrium")
             better = cls.at(system, work, t)
             if not np.linalg.norm(better.g) < np.linalg.norm(look.g):
@@ -82,7 +92,8 @@ class LookByFronts:
         if not np.abs(look.g).max(initial=0.0) <= LEFT * max(look.size, np.abs(look.K.data).max(initial=0.0)):
             k = int(np.abs(look.g).argmax())
             raise KinegradError(
-                f"The equilibrium was not found to all digits: {system.coordinates[k]!r} is still pushed by {-look.g[k]:.3g}. "
+                f"The equilibrium was not found to all digits: {system.coordinates[k]!r} is still pushed by "
+                f"{-look.g[k] / look.unit[k]:.3g}. "
                 "Start nearer to it, or take joint coordinates."
             )
         return look, steps

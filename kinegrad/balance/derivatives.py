@@ -11,13 +11,15 @@ from kinegrad.coordinates.patterns import DENSE
 from kinegrad.coordinates.system import System
 from kinegrad.kernels.products import EVALUATE, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kinematics.freedoms import first_rows
+from kinegrad.kinematics.units import units_of
 from kinegrad.memory import require
 
 FULL = 40  # matrices where something is free
 
 
 class RestDerivatives:
-    """The equations at an equilibrium after LINEARISE: J, R_q and the stiffness on the motions that the constraints allow.
+    """The equations at an equilibrium after LINEARISE: J, R_q and the stiffness on the motions that the constraints allow, in
+    units of the model.
 
     Parameters
     ----------
@@ -39,9 +41,11 @@ class RestDerivatives:
         self.work = work = self.system.workspace(ds=ds, s=s, wanted=wanted)
         at_rest(work, t, q, lam)
         work.call(EVALUATE)
-        M = work.matrix("M").copy()
+        J = first_rows(work, "J", system.m)
+        self.units = units_of(work, J)
+        M = self.units.square(work.matrix("M"))
         work.call(LINEARISE)
-        self.J, self.K = first_rows(work, "J", system.m).copy(), work.matrix("R_q").copy()
+        self.J, self.K = self.units.of(J), self.units.square(work.matrix("R_q"))
         if self.system.solver == DENSE:
             self.stiffness = Stiffness(self.J, self.K, M, bool(free))
         else:
@@ -49,21 +53,22 @@ class RestDerivatives:
 
     def position(self) -> np.ndarray:
         """(n, p) derivatives of q by the directions of the workspace (STA-5)."""
-        work = self.work
-        return self.stiffness.moved(-work["R_s"], -work["Phi_s"][: self.system.m])
+        work, (rows, unit, _) = self.work, self.units
+        forces, gaps = unit[:, None] * -work["R_s"], rows[:, None] * -work["Phi_s"][: self.system.m]
+        return unit[:, None] * self.stiffness.moved(forces, gaps)
 
     def pulled_back(self, Q: np.ndarray, weight: float = 0.0) -> np.ndarray:
         """(c, slots) weight·g_s + Q·q_s for adjoints Q (n, c) of q; the k-th belongs to objective k (STA-6)."""
-        return self.by_slots(*self.stiffness.felt(Q), weight)
+        return self.by_slots(*self.stiffness.felt(self.units.columns[:, None] * Q), weight)
 
     def by_slots(self, mu: np.ndarray, y: np.ndarray, weight: float = 0.0) -> np.ndarray:
-        """(c, slots) weight·g_s + μ·R_s + y·Phi_s for columns of mu and y."""
-        work = self.work
+        """(c, slots) weight·g_s + μ·R_s + y·Phi_s for columns of mu and y, in units."""
+        work, (rows, unit, _) = self.work, self.units
         for name in ("eta_v", "eta_a", "yp", "yv", "ya", "ys", "psi_s"):
             work[name][:] = 0.0
         for k in range(mu.shape[1]):
-            work["mu"][:] = mu[:, k]
-            work["yp"][: self.system.m] = y[:, k]
+            work["mu"][:] = unit * mu[:, k]
+            work["yp"][: self.system.m] = rows * y[:, k]
             work["flag"][OBJECTIVE] = k
             work["par"][WEIGHT] = weight
             work.call(PULLBACK)

@@ -122,7 +122,8 @@ class InJoints:
         self.joint, self.search = joint, Search(joint, own, t)
 
     def back(self, look: Look, motions: np.ndarray | None = None) -> np.ndarray:
-        """Leaves the position in the workspace of the system, closed; motions (joint, f) as those of the system (n, f)."""
+        """Leaves the position in the workspace of the system, closed; motions (joint, f) as those of the system (n, f), both in
+        units."""
         motions = np.zeros((self.joint.n, 0)) if motions is None else motions
         if self.same:
             self.work["q"][:] = look.q
@@ -131,7 +132,7 @@ class InJoints:
         to = Conversion(self.joint, self.system, target_s=self.work["s"])
         self.work["q"][:] = to(self.t, look.q, rest, rest)[0]
         for k in range(motions.shape[1]):
-            out[:, k] = to(self.t, look.q, motions[:, k], rest)[1]
+            out[:, k] = to(self.t, look.q, look.unit * motions[:, k], rest)[1] / self.work["unit"].real
         self.work["par"][:] = 0.0
         self.work["par"][TIME] = self.t
         close_position(self.system, self.work, "near the equilibrium")

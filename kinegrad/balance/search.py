@@ -15,11 +15,13 @@ from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
 from kinegrad.kinematics.culprits import culprit, force_without_derivative
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, row_lengths
 from kinegrad.kinematics.start import close_position
+from kinegrad.kinematics.units import units_of
 
 MAX_ITERATIONS = 400
-LARGEST_STEP = 0.3  # of a coordinate in one iteration [m, rad]
+LARGEST_STEP = 0.3  # of a coordinate in one iteration, in its unit
 NEUTRAL = 1e-9  # a stiffness below this part of the largest is none
-SMALL = 1e-11  # a Newton step below this ends the iterations [m, rad]
+SMALL = 1e-11  # a Newton step below this, in units of coordinates, ends the iterations
+UNDAMPED = 1e-9  # of the largest eigenvalue: a damping that is none
 FAR_APART = 1e-60  # inertias of which the larger one hides the forces on the smaller one
 POLISH = 4  # Newton steps after that, as long as they still help
 
@@ -63,10 +65,12 @@ def linearise_at_rest(system: System, work: Workspace, t: float, q: np.ndarray, 
 
 @dataclass(frozen=True)
 class Look:
-    """Forces and stiffness at a closed position (STA-2).
+    """Forces and stiffness at a closed position (STA-2), but for q and lam in units of the model.
 
     Attributes
     ----------
+    unit : (n,) array
+        Units of the coordinates.
     R : (n,) array
         f + Phi_qᵀ lam, lam of least squares.
     Z : (n, d) array
@@ -77,6 +81,7 @@ class Look:
 
     q: np.ndarray
     lam: np.ndarray
+    unit: np.ndarray
     R: np.ndarray
     Z: np.ndarray
     g: np.ndarray
@@ -84,6 +89,11 @@ class Look:
     W: np.ndarray
     size: float
     violation: float
+
+    @property
+    def force_residual(self) -> float:
+        """The largest generalised force that is left."""
+        return float(np.abs(self.R / self.unit).max(initial=0.0))
 
     @cached_property
     def modes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -106,14 +116,17 @@ class Search:
         m = system.m
         q = work["q"].copy()
         evaluate_at_rest(system, work, self.t, q)
-        f, J, M = work["f"].copy(), work["J"][:m].copy(), work["M"].copy()
+        units = units_of(work, work["J"][:m])
+        unit, J, M = units.columns, units.of(work["J"][:m]), units.square(work["M"])
+        f = unit * work["f"]
         lam, Z = multipliers(J, f)
         violation = float(np.abs(work["Phi"][:m]).max(initial=0.0))
-        linearise_at_rest(system, work, self.t, q, lam)
-        R, K = f + J.T @ lam, work["R_q"].copy()
+        linearise_at_rest(system, work, self.t, q, units.rows * lam)
+        R, K = f + J.T @ lam, units.square(work["R_q"])
         W = definite(Z.T @ M @ Z)
         self.scale = max(self.scale, np.abs(f).max(initial=0.0))
-        return Look(q, lam, R, Z, Z.T @ R, Z.T @ K @ Z, W, np.abs(K).max(initial=0.0), violation)
+        size = np.abs(K).max(initial=0.0)
+        return Look(q, units.rows * lam, unit, R, Z, Z.T @ R, Z.T @ K @ Z, W, size, violation)
 
     def newton(self, look: Look) -> tuple[np.ndarray, float]:
         """The full step as far as there is stiffness, and the largest force where there is none."""
@@ -122,7 +135,7 @@ class Search:
 
     def settled(self, look: Look) -> bool:
         """Whether no force is left, but for what a tiny step would remove."""
-        step, force = SMALL * max(1.0, np.abs(look.q).max(initial=0.0)), 1e-10 * max(self.scale, look.size)
+        step, force = SMALL * np.abs(look.q / look.unit).max(initial=1.0), 1e-10 * max(self.scale, look.size)
         most = np.linalg.norm(look.H) * np.sqrt(len(look.q)) * step + np.sqrt(len(look.g)) * force
         if np.linalg.norm(look.g) > most:  # more than such a step and such a force can be: nothing has to be solved
             return False
@@ -130,7 +143,8 @@ class Search:
         return bool(np.abs(look.Z @ u).max(initial=0.0) <= step and rest <= force)
 
     def step(self, look: Look, mu: float) -> tuple[np.ndarray, float]:
-        """A step of the overdamped motion (STA-3), and its damping; downhill along motions whose stiffness is negative too."""
+        """A step of the overdamped motion (STA-3), in units, and its damping; downhill too along motions whose stiffness is
+        negative."""
         values, motions = look.modes
         size = np.abs(values)
         largest = size.max(initial=0.0)
@@ -141,7 +155,8 @@ class Search:
         else:
             moved = look.Z @ (motions * (-(motions.T @ look.g) / (np.maximum(size, NEUTRAL * largest) + mu)))
             longest = np.abs(moved).max(axis=0, initial=0.0)
-            dq = (moved * np.minimum(1.0, LARGEST_STEP / np.maximum(longest, 1e-300))).sum(axis=1)
+            part = np.divide(LARGEST_STEP, longest, out=np.ones_like(longest), where=longest > LARGEST_STEP)
+            dq = (moved * part).sum(axis=1)
         size = np.abs(dq).max()
         return dq * min(1.0, LARGEST_STEP / size) if size > 0.0 else dq, mu
 
@@ -153,14 +168,14 @@ class Search:
             if self.settled(look):
                 return self.polished(look), iteration
             dq, damping = self.step(look, mu)
-            self.work["q"][:] = look.q + dq
+            self.work["q"][:] = look.q + look.unit * dq
             try:
                 close_position(self.system, self.work, "on the way to the equilibrium")
                 trial = self.look()
             except KinegradError:
                 trial = None
-            if trial is not None and trial.R @ (trial.q - look.q) <= 0.5 * abs(look.g @ (look.Z.T @ dq)):
-                look, mu = trial, 0.25 * damping if damping > 1e-6 else 0.0
+            if trial is not None and trial.R @ ((trial.q - look.q) / look.unit) <= 0.5 * abs(look.g @ (look.Z.T @ dq)):
+                look, mu = trial, 0.25 * damping if damping > UNDAMPED * np.abs(look.modes[0]).max() else 0.0
             else:
                 mu = 4.0 * max(damping, 1e-3 * np.abs(look.modes[0]).max(initial=0.0))
         raise KinegradError(self._failed(look, dq, max_iterations))
@@ -168,7 +183,7 @@ class Search:
     def polished(self, look: Look) -> Look:
         """The same after a few more steps, as long as they make forces smaller."""
         for _ in range(POLISH):
-            self.work["q"][:] = look.q + look.Z @ self.newton(look)[0]
+            self.work["q"][:] = look.q + look.unit * (look.Z @ self.newton(look)[0])
             close_position(self.system, self.work, "at the equilibrium")
             better = self.look()
             if not np.linalg.norm(better.g) < np.linalg.norm(look.g):
@@ -181,7 +196,8 @@ class Search:
         name = self.system.coordinates[k]
         return (
             f"No equilibrium was found in {iterations} iterations: {name!r} keeps moving (it is at {look.q[k]:.4g}, pushed "
-            f"by {-look.R[k]:.3g}). Hold it by a spring, a driver or a constraint, or start nearer to an equilibrium."
+            f"by {-look.R[k] / look.unit[k]:.3g}). Hold it by a spring, a driver or a constraint, or start nearer to an "
+            "equilibrium."
         )
 
 
@@ -190,11 +206,11 @@ def definite(W: np.ndarray) -> np.ndarray:
     sizes = W.diagonal()[W.diagonal() > 0.0]
     if sizes.size and sizes.min() < FAR_APART * sizes.max():
         raise np.linalg.LinAlgError("inertias are too far apart")
-    return W + 1e-13 * max(np.trace(W), 1e-30) * np.eye(len(W))
+    return W + 1e-13 * (np.trace(W) or 1.0) * np.eye(len(W))
 
 
 def named(system: System, motion: np.ndarray) -> str:
-    """The coordinates that move most in a motion."""
+    """The coordinates that move most in a motion, in their units."""
     size = np.abs(motion)
     return " and ".join(system.coordinates[k] for k in np.flatnonzero(size > 0.5 * size.max()))
 

@@ -13,6 +13,7 @@ from kinegrad.kernels.products import (
     BIAS,
     EVALUATE,
     FREEDOMS,
+    LENGTH,
     LINEARISE,
     NOT_UNIQUE,
     OBSERVE,
@@ -31,6 +32,7 @@ RUNS = {
     PULLBACK4: (PULLBACK, PULLBACK4),
 }
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
+LIGHT = 1e-12  # of the largest inertia, below which there is none
 NOTHING = 1e-6  # of the longest row, below which another counts as it does, and is no direction where it is rounding
 INSIDE = 1e-4  # weight of multipliers inside of bodies, beside those between them
 OWNER = re.compile(r"\w+")  # the element that a row is named after
@@ -106,10 +108,15 @@ def _rank(inner) -> dict:
     J, inertia = np.array(inner["J"][: system.m]).real, np.abs(np.diag(np.array(inner["M"])).real).copy()
     for group in system.alike:
         inertia[group] = inertia[group].mean()
-    heaviest = max(inertia.max(initial=0.0), 1e-300)
-    columns = np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
-    size = np.linalg.norm(J * columns, axis=1)
-    rows = 1.0 / np.maximum(size, NOTHING * size.max(initial=0.0) or 1.0)
+    unit, per_row = inner["unit"].real, inner["per_row"][: system.m].real
+    inertia *= unit**2
+    heaviest = float(inertia.max(initial=0.0)) or 1.0
+    columns = unit * np.where(inertia > LIGHT * heaviest, inertia / heaviest, 1.0) ** -0.5
+    size, told = np.linalg.norm(J * columns, axis=1), per_row > 0.0
+    longest = (size * per_row).max(initial=0.0) or 1.0
+    least = np.where(told, NOTHING * longest / np.where(told, per_row, 1.0), 0.0)
+    size = np.maximum(size, least)
+    rows = 1.0 / np.where(size > 0.0, size, 1.0)
     left, values, _ = np.linalg.svd(rows[:, None] * J * columns)
     rank = int((values > INDEPENDENT * values.max(initial=0.0)).sum())
     shared = _sharing(inner, rows, left[:, rank:]) if rank < system.m else []
@@ -135,7 +142,7 @@ def _sharing(inner, rows: np.ndarray, free: np.ndarray) -> list[str]:
         return inner["g"].real.copy()
 
     first, q, slope = values(lam), inner["q"].copy(), np.zeros(len(again))
-    sizes = np.where(system.lengths, _size(inner), 1.0)
+    sizes = inner["unit"].real.copy()
     for _ in range(MOVES):
         inner["q"][:] = q + MOVED * sizes * rng.normal(size=system.n)
         inner.call(EVALUATE)
@@ -155,7 +162,7 @@ def _blocks(inner) -> tuple[np.ndarray, np.ndarray]:
     moments; hardly anything for those of rows that keep bodies rigid."""
     system = inner.system
     elements, scalars = system.tables["elements"], system.tables["scalars"]
-    moments, units, size = np.zeros(system.m, bool), np.ones(system.m), _size(inner)
+    moments, units, size = np.zeros(system.m, bool), np.ones(system.m), float(inner["size"][LENGTH].real)
     for row in elements["row"]:
         turned = row["type"] == MEASURE and system.coordinates[scalars[row["n"]][1]].unit == RADIAN
         if row["row"] < system.m:
@@ -168,12 +175,6 @@ def _blocks(inner) -> tuple[np.ndarray, np.ndarray]:
     keys = [(OWNER.match(name)[0], moments[k], k if k in alone else -1) for k, name in enumerate(system.row_names)]
     blocks = [first.setdefault(key, k) for k, key in enumerate(keys)]
     return np.array(blocks, np.int64), units
-
-
-def _size(work) -> float:
-    """The size of a mechanism."""
-    x = work["mk"]["x"].real
-    return (np.abs(x - x.mean(axis=0)).max() if x.size else 0.0) or 1.0
 
 
 def refuse_shared(work) -> None:

@@ -17,11 +17,11 @@ from kinegrad.coordinates.sparse import Rows
 from kinegrad.coordinates.system import System
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.elements.kinds import KINDS
-from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
+from kinegrad.kernels.products import DURATION, FREEDOMS, LENGTH, POSITION, TIME
 
-TIMES = (0.0, 0.37, 1.0, 7.3)  # at as many positions
+TIMES = (0.0, 0.37, 0.61, 0.93)  # of the time of the model, at as many positions
 OPEN = 1e-9  # of the largest coordinate: what such a row may be off by
-NULL = 1e-13  # of the largest entry, or of the largest coordinate of a marker, whose differences make entries
+NULL = 1e-13  # of the largest entry, or of the largest coordinate of a marker, whose differences make entries; all in units
 NEARBY, NEAR = 2, 1e-2  # sets of parameters beside those at hand, and how far from these
 
 
@@ -30,7 +30,7 @@ def without_null_rows(system: System) -> System:
     if system.m == 0:
         return system
     work = lean(system).workspace()
-    rng = np.random.default_rng(0)
+    rng, per_row = np.random.default_rng(0), _per_row(work)
     largest = np.zeros(system.m)
     work["flag"][FREEDOMS] = 0
     seen, scale, off, asked = False, 0.0, np.zeros(system.m), np.zeros(system.m)
@@ -38,11 +38,11 @@ def without_null_rows(system: System) -> System:
         if not _anywhere(work, rng, time):
             continue
         seen = True
-        sizes = _row_sizes(work)
-        scale = max(scale, *(float(np.abs(x).max(initial=0.0)) for x in (sizes, work["mk"]["x"])))
+        sizes, points = _row_sizes(work), work["mk"]["x"][work["mk"]["point"] != 0] / work["size"][LENGTH]
+        scale = max(scale, *(float(np.abs(x).max(initial=0.0)) for x in (sizes, points)))
         largest = np.maximum(largest, sizes)
-        off = np.maximum(off, np.abs(work["Phi"][: system.m]) if time == 0.0 else 0.0)
-        asked = np.maximum(asked, np.abs(work["Phi_t"][: system.m]))
+        off = np.maximum(off, np.abs(work["Phi"][: system.m]) * per_row if time == 0.0 else 0.0)
+        asked = np.maximum(asked, np.abs(work["Phi_t"][: system.m]) * per_row * work["size"][DURATION])
     keep = ~(largest <= NULL * scale)
     if not keep.all() and seen:
         keep |= _moved_by_parameters(system, work, rng, scale)
@@ -51,14 +51,16 @@ def without_null_rows(system: System) -> System:
     off, asked = np.where(keep, 0.0, off), np.where(keep, 0.0, asked)
     if off.max() > OPEN * max(scale, 1e-300):
         worst = int(off.argmax())
+        gap = off[worst] / per_row[worst]
         raise AssemblyError(
-            f"The mechanism cannot be assembled: {system.row_names[worst]!r} is off by {off[worst]:.3g} in every position. "
+            f"The mechanism cannot be assembled: {system.row_names[worst]!r} is off by {gap:.3g} in every position. "
             "Check the markers and axes of its loop: nothing that can move closes this gap."
         )
     if asked.max() > OPEN * max(scale, 1e-300):
         worst = int(asked.argmax())
+        rate = asked[worst] / per_row[worst] / work["size"][DURATION]
         raise AssemblyError(
-            f"The mechanism cannot move as {system.row_names[worst]!r} asks: it wants a rate of {asked[worst]:.3g}, and "
+            f"The mechanism cannot move as {system.row_names[worst]!r} asks: it wants a rate of {rate:.3g}, and "
             "nothing that can move has one there. Remove it, or free that direction."
         )
     for name in ("structure", "unit_powers"):  # those of all rows
@@ -107,15 +109,23 @@ def _moved_by_parameters(system: System, work, rng, scale: float) -> np.ndarray:
 
 
 def _row_sizes(work) -> np.ndarray:
-    """(m,) the largest entry of each constraint row."""
-    J, m = work.matrix("J"), work.system.m
-    return J.first(m).with_sizes().sides()[0] if isinstance(J, Rows) else np.abs(J[:m]).max(axis=1, initial=0.0)
+    """(m,) the largest entry of each constraint row, in units of the model."""
+    J, m, per_row, unit = work.matrix("J"), work.system.m, _per_row(work), work["unit"]
+    if isinstance(J, Rows):
+        return J.first(m).scaled(per_row, unit).with_sizes().sides()[0]
+    return np.abs(per_row[:, None] * J[:m] * unit).max(axis=1, initial=0.0)
+
+
+def _per_row(work) -> np.ndarray:
+    """(m,) 1 over the units of the constraint rows; 1 for formulas of which none is known."""
+    found = work["per_row"][: work.system.m]
+    return np.where(found > 0.0, found, 1.0)
 
 
 def _anywhere(work, rng, time: float) -> bool:
     """Whether rows have values at a random position: a function of the model may be defined elsewhere."""
-    work["q"][:] = rng.uniform(-1.5, 1.5, len(work["q"]))
-    work["par"][TIME] = time
+    work["q"][:] = work["unit"] * rng.uniform(-1.5, 1.5, len(work["q"]))
+    work["par"][TIME] = time * work["size"][DURATION]
     try:
         work.call(POSITION)
     except Exception:

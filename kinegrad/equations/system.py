@@ -10,7 +10,7 @@ from kinegrad.coordinates.system import System
 from kinegrad.equations.named import NamedArray, Tables
 from kinegrad.equations.products import Products, vector
 from kinegrad.errors import KinegradError
-from kinegrad.kinematics.least_squares import least_squares
+from kinegrad.kinematics.units import units_of
 
 
 class Equations(Tables):
@@ -121,16 +121,17 @@ class Equations(Tables):
         """K⁺ (n, m + d) of the rows of the constraints and of the independent degrees of freedom, and names of the latter."""
         system, J = self.system, self._products.values.J
         free = [(system.m + i, f.name) for i, f in enumerate(system.freedoms) if f.independent]
-        K = np.ascontiguousarray(J[[*range(system.m), *(k for k, _ in free)]])
-        one = np.eye(len(K))
-        X, rank = least_squares(K, one)
+        numbers = [*range(system.m), *(k for k, _ in free)]
+        K = np.ascontiguousarray(J[numbers])
+        units, one = units_of(system.workspace(), K, numbers), np.eye(len(K))
+        X, rank = units.least_squares(K, one)
         if rank < system.n:
             raise KinegradError(
                 f"R and S do not exist at t = {self.t:g}: constraints and degrees of freedom "
                 f"({', '.join(name for _, name in free) or 'none'}) determine {rank} of {system.n} velocities. Give "
                 "degrees_of_freedom that can move independently there."
             )
-        return X + least_squares(K, one - K @ X)[0], [name for _, name in free]
+        return X + units.least_squares(K, one - K @ X)[0], [name for _, name in free]
 
     @cached_property
     def R(self) -> NamedArray:

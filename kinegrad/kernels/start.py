@@ -26,6 +26,7 @@ from kinegrad.kernels.orthogonal import Factors
 from kinegrad.kernels.pattern import place
 from kinegrad.kernels.products import (
     BIAS,
+    DURATION,
     EVALUATE,
     EXTENT,
     FREEDOMS,
@@ -37,7 +38,7 @@ from kinegrad.kernels.products import (
 )
 from kinegrad.kernels.solvers.factors import factor, solve, symmetric_factors
 from kinegrad.kernels.solvers.multiply import minus_times, times
-from kinegrad.kernels.start_rows import are_finite, clear_rank, extent, largest, largest_of, row_sizes, scaled_norm
+from kinegrad.kernels.start_rows import are_finite, clear_rank, extent, largest_of, row_sizes, scaled_norm
 from kinegrad.kernels.status import OK
 from kinegrad.kernels.table import call
 from kinegrad.kernels.vec3 import cross, dot, sub, vec
@@ -49,10 +50,11 @@ par_, flag_, q_, v_, a_, vp_, ap_, f_, lam_, sv_, sa_, Phi_, Phi_t_, c_ = PRODUC
 M_, J_, square_, wide_, alike_, ease_, x_, w_, z_, r_, D_ = PRODUCTS.viewers(
     *"M J square wide alike ease x w z r D".split()
 )
+size_, per_ = PRODUCTS.viewers("size", "per")
 (rows_,) = full_viewers("J")
 
 TOLERANCE = 1e-13  # of coordinates: the last step of Newton's method
-ACCEPTED = 1e-9  # a residual above this, in a mechanism of size 1, is not assembled
+ACCEPTED = 1e-9  # a residual above this, of the size of its row, is not assembled
 MOST_ITERATIONS = 60
 HELD = 1e-10  # of the size of a row: what velocities may lack
 FIRM = 1e-13  # part of the diagonal that a pivot has to be
@@ -69,7 +71,6 @@ class Given(NamedTuple):
     position: np.ndarray  # (d,)
     velocity: np.ndarray  # (d,)
     coordinate: np.ndarray  # (d,) the coordinate that each is, or -1
-    lengths: np.ndarray  # (n,) whether coordinates are lengths
     facing: np.ndarray  # (k, 3) markers a, b, c for which a × b is to be c
     either: np.ndarray  # (e, 3) the same, or -c
     rank: np.ndarray  # (1,) that the constraint rows have to have
@@ -111,16 +112,26 @@ def position_residual(fn, ctx, m, z, r):
 
 
 @kernel
+def is_short(step, q, per):
+    """Whether a step of Newton's method is rounding, in units of the coordinates."""
+    most, largest = 0.0, 1.0
+    for i in range(q.shape[0]):
+        most = max(most, abs(step[i]) * per[i])
+        largest = max(largest, abs(q[i]) * per[i])
+    return most < TOLERANCE * largest
+
+
+@kernel
 def closed(fn, ctx, m, given, S):
     """The iterations of Newton's method with step halving from the residual at q, which S has; -1 if it has not found any."""
     q, J, n = q_(ctx), rows_(ctx), S.q.shape[0]
     for k in range(MOST_ITERATIONS):
-        if not (are_finite(S.residual) and are_finite(J_(ctx))) or clear_rank(J, S.K) != n:
+        if not (are_finite(S.residual) and are_finite(J_(ctx))) or clear_rank(ctx, J, S.K) != n:
             return -1
         for l in range(S.right.shape[0]):
             S.right[l] = -S.residual[l]
         orthogonal.solve(S.K, n, S.right, S.step)
-        row_sizes(ctx, J, given.lengths, S.sizes)
+        row_sizes(ctx, J, S.sizes)
         size, part = scaled_norm(S.residual, S.sizes), 1.0
         for i in range(n):
             S.q[i] = q[i]
@@ -132,7 +143,7 @@ def closed(fn, ctx, m, given, S):
                 break
             part *= 0.5
         off = largest_of(S.residual, S.sizes)
-        small = largest(S.step) < TOLERANCE * max(1.0, largest(S.q)) or off < 1e-15
+        small = is_short(S.step, S.q, per_(ctx)) or off < 1e-15
         if small and off < ACCEPTED:
             return k + 1
         if part < 1e-3 and off > ACCEPTED:
@@ -201,19 +212,20 @@ def refine(J, F, right, b, step, x):
 def moving(ctx, m, given, S):
     """USUAL, with v = vp; or UNUSUAL."""
     J, v, n = rows_(ctx), v_(ctx), S.q.shape[0]
-    if not are_finite(J_(ctx)) or clear_rank(J, S.C) != given.rank[0] or clear_rank(J, S.K) != n:
+    if not are_finite(J_(ctx)) or clear_rank(ctx, J, S.C) != given.rank[0] or clear_rank(ctx, J, S.K) != n:
         return UNUSUAL
     Phi_t = Phi_t_(ctx)
     for l in range(S.right.shape[0]):
         S.right[l] = given.velocity[l - m] - Phi_t[l] if l >= m else -Phi_t[l]
     refine(J, S.K, S.right, S.residual, S.step, v)
-    row_sizes(ctx, J, given.lengths, S.sizes)
+    row_sizes(ctx, J, S.sizes)
+    rate = 1.0 / size_(ctx)[DURATION]
     for l in range(S.right.shape[0]):
         off, size = -S.right[l], 0.0
         for i in range(n):
             off += J[l, i] * v[i]
             size += abs(J[l, i]) * abs(v[i])
-        if not abs(off) <= HELD * max(S.sizes[l], size):
+        if not abs(off) <= HELD * max(S.sizes[l] * rate, size):
             return UNUSUAL
     for i in range(n):
         vp_(ctx)[i] = v[i]

@@ -77,7 +77,7 @@ def linearise(fn, ctx, m, opts, S):
     if put_ease(ctx, m, ease_(ctx)) != USUAL:
         return UNUSUAL
     call(fn[LINEARISE], ctx)
-    if clear_rank(Phi_q_(ctx), S.K) != S.q.shape[0]:
+    if clear_rank(ctx, Phi_q_(ctx), S.K) != S.q.shape[0]:
         return UNUSUAL
     return factor_constrained(ctx, m, opts[1], S.ease)
 

@@ -4,15 +4,16 @@ from math import isfinite
 
 from kinegrad.kernels import orthogonal
 from kinegrad.kernels.elements.layout import ELEMENTS
-from kinegrad.kernels.jit import kernel, sqrt
+from kinegrad.kernels.jit import kernel, real, sqrt
+from kinegrad.kernels.products import PRODUCTS
 from kinegrad.kernels.vec3 import vec
 
 (mk_,) = ELEMENTS.viewers("mk")
+unit_, per_row_ = PRODUCTS.viewers("unit", "per_row")
 
 UNLIKE = 1e3  # sizes of rows, or of columns, this far apart are made alike before a rank is counted
 NO_SIZE = 1e-13  # part of the largest entry that is rounding
 SURE, NONE = 1e-6, 1e-12  # parts of the first pivot: larger ones count, smaller ones do not, others are in doubt
-COINCIDE = 1e-9  # of the distance from the origin: markers nearer to each other are in one place
 
 
 @kernel
@@ -58,13 +59,36 @@ def scale(x, largest, factors):
 
 
 @kernel
-def put_scales(J, F):
-    """Factors of the rows and columns of J in F: 1, or where sizes are far apart those that make them about 1 (LIN-7)."""
+def one_over(x):
+    """1 over the largest power of two up to x; 1 where x is none."""
+    factor = 1.0
+    if x > 0.0 and isfinite(x):
+        while factor * x >= 2.0:
+            factor *= 0.5
+        while factor * x < 1.0:
+            factor *= 2.0
+    return factor
+
+
+@kernel
+def row_size(J, l, unit):
+    """How much a row changes when coordinates change by their units."""
+    s = 0.0
+    for i in range(unit.shape[0]):
+        s += abs(J[l, i]) * real(unit[i])
+    return s
+
+
+@kernel
+def put_scales(ctx, J, F):
+    """Factors of the rows and columns of J in F: their units in sizes of the model, and where sizes are far apart then those
+    that make them about 1 (LIN-7)."""
+    unit, per_row = unit_(ctx), per_row_(ctx)
     n, m = F.A.shape
     for l in range(m):
-        F.rows[l] = 1.0
+        F.rows[l] = per_row[l] if real(per_row[l]) > 0.0 else one_over(row_size(J, l, unit))
     for i in range(n):
-        F.columns[i] = 1.0
+        F.columns[i] = unit[i]
     sides(J, F)
     if are_alike(F.b) and are_alike(F.y):
         return
@@ -79,12 +103,12 @@ def put_scales(J, F):
 
 
 @kernel
-def clear_rank(J, F):
+def clear_rank(ctx, J, F):
     """The rank of the rows J, with their factors in F; -1 where it is in doubt."""
     n, m = F.A.shape
     if min(n, m) == 0:
         return 0
-    put_scales(J, F)
+    put_scales(ctx, J, F)
     rank = orthogonal.factor(J, F)
     first = abs(F.A[0, 0]) if rank > 0 else 0.0
     for k in range(rank):
@@ -108,34 +132,17 @@ def extent(mk):
 
 
 @kernel
-def size_of(mk):
-    """How far markers are from their mean, or from the origin where they coincide; 1 where there is nothing."""
-    count = mk.shape[0]
-    most, far, a, b, c = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(count):
-        x = vec(mk[i]["x"])
-        a, b, c = a + x[0], b + x[1], c + x[2]
-        far = max(far, abs(x[0]), abs(x[1]), abs(x[2]))
-    for i in range(count):
-        x = vec(mk[i]["x"])
-        most = max(most, abs(x[0] - a / count), abs(x[1] - b / count), abs(x[2] - c / count))
-    if most > COINCIDE * far:
-        return most
-    return far if far > 0.0 else 1.0
-
-
-@kernel
-def row_sizes(ctx, J, lengths, sizes):
-    """How much the rows change when coordinates change by 1, or lengths by the size of the mechanism."""
-    size, largest = size_of(mk_(ctx)), 0.0
+def row_sizes(ctx, J, sizes):
+    """How much the rows change when coordinates change by their units; the units of rows that do not change, or hardly."""
+    unit, per_row, largest = unit_(ctx), per_row_(ctx), 0.0
     for l in range(sizes.shape[0]):
-        s = 0.0
-        for i in range(lengths.shape[0]):
-            s += abs(J[l, i]) * (size if lengths[i] != 0.0 else 1.0)
-        sizes[l] = s
-        largest = max(largest, s)
+        sizes[l] = row_size(J, l, unit)
+        largest = max(largest, sizes[l] * real(per_row[l]))
     for l in range(sizes.shape[0]):
-        if not sizes[l] > NO_SIZE * largest:
+        per = real(per_row[l])
+        if per > 0.0 and not sizes[l] * per > NO_SIZE * largest:
+            sizes[l] = 1.0 / per
+        elif not sizes[l] > 0.0:
             sizes[l] = 1.0
 
 
@@ -154,13 +161,4 @@ def largest_of(r, sizes):
     most = 0.0
     for l in range(r.shape[0]):
         most = max(most, abs(r[l] / sizes[l]))
-    return most
-
-
-@kernel
-def largest(x):
-    """max |x|."""
-    most = 0.0
-    for i in range(x.shape[0]):
-        most = max(most, abs(x[i]))
     return most

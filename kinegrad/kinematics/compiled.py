@@ -51,7 +51,6 @@ class Room:
             np.zeros(len(freedoms)),
             np.zeros(len(freedoms)),
             np.array([-1 if k is None else k for k in numbers], np.int64),
-            system.lengths.astype(float),
             _markers(facing(system, starts=not driven)),
             either,
             np.array([system.n - len(system.states) - independent]),

@@ -13,12 +13,13 @@ import numpy as np
 
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
+from kinegrad.kinematics.units import units_of
 
 NEAR = 0.5  # cosine of the angle within which rows alone find the right solution
 ACROSS = 1e-6  # cosine of directions that are perpendicular, so that neither sense is nearer
 ROUNDS = 40
 MOST = 1000  # coordinates of which full matrices of derivatives are made
-STEP = 1e-7  # of the differences that turn directions
+STEP = 1e-7  # of the differences that turn directions, in units of the coordinates
 
 
 def facing(system: System, starts: bool) -> tuple[tuple[str, int, int, int], ...]:
@@ -75,28 +76,30 @@ def changed_sense(system: System, work: Workspace, senses: np.ndarray) -> bool:
 def turn(system: System, work: Workspace, senses: np.ndarray, starts: bool, residual: Callable[[], np.ndarray]) -> None:
     """Moves q in the workspace towards a position where rows hold and directions face each other: Gauss and Newton's method
     on both, the derivatives of the directions by differences (CLO-2).  Nothing where coordinates are more than `MOST`."""
-    n, q = system.n, work["q"]
+    n, q, unit = system.n, work["q"], work["unit"].real
     if n > MOST:
         return
+    count = len(residual())
+    units = units_of(work, work["J"][:count])
 
     def both() -> np.ndarray:
-        rows = residual().real
-        return np.concatenate([rows, gaps(system, work, senses, starts).ravel()])
+        """Rows and directions, in units of the model."""
+        return np.concatenate([units.right(residual().real), gaps(system, work, senses, starts).ravel()])
 
     now = both()
     for _ in range(ROUNDS):
         rows = len(now) - 3 * len(senses)
         K, here = np.zeros((len(now), n)), q.copy()
-        K[:rows] = work["J"][:rows].real
+        K[:rows] = units.of(work["J"][:rows].real)
         for k in range(n):
-            q[k] = here[k] + STEP
+            q[k] = here[k] + STEP * unit[k]
             K[rows:, k] = (both()[rows:] - now[rows:]) / STEP
             q[k] = here[k]
         if not np.isfinite(K).all():
             return
         step, factor = np.linalg.lstsq(K, -now, rcond=1e-9)[0], 1.0
         while True:
-            q[:] = here + factor * step
+            q[:] = here + factor * unit * step
             then = both()
             if np.linalg.norm(then) < np.linalg.norm(now) or factor < 1e-3:
                 break

@@ -11,6 +11,7 @@ from kinegrad.errors import AssemblyError
 from kinegrad.kinematics.decoupled import null_space
 from kinegrad.kinematics.instead import measures_instead
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, least_entry, rank
+from kinegrad.kinematics.units import units_of
 
 MOST_SUGGESTED = 3  # degrees of freedom, to a model that gives too few
 
@@ -88,7 +89,8 @@ def check_freedoms(system: System, work: Workspace) -> None:
     m = system.m
     J = work.matrix("J")
     refuse_infinite(system, J, "at the start")
-    dof = system.n - len(system.states) - rank(of_positions(system, first_rows(work, "J", m)))
+    J = units_of(work, J).of(J)
+    dof = system.n - len(system.states) - rank(of_positions(system, J.first(m) if isinstance(J, Rows) else J[:m]))
     given = [f for f in system.freedoms if f.independent and not f.state]
     names = ", ".join(f.name for f in given) or "none"
     if len(given) != dof:
@@ -110,7 +112,8 @@ def check_rates(system: System, work: Workspace) -> None:
     m, J = system.m, work.matrix("J")
     if not system.levels.any():
         return
-    dof = system.n - len(system.states) - rank(first_rows(work, "J", m))
+    J = units_of(work, J).of(J)
+    dof = system.n - len(system.states) - rank(J.first(m) if isinstance(J, Rows) else J[:m])
     given = [f for f in system.freedoms if f.independent and not f.state and f.velocity >= 0]
     names = ", ".join(f.name for f in given) or "none"
     if len(given) != dof:

@@ -12,6 +12,7 @@ from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.least_squares import rank
+from kinegrad.kinematics.units import units_of
 from kinegrad.model.bodies import VectorMarker
 from kinegrad.model.constraints import Freedom, SphericalStart
 from kinegrad.model.names import COMPONENTS, GROUND
@@ -71,7 +72,7 @@ def _measures(system: System, work: Workspace, whole: list[str], wanted: int) ->
     rows = there.workspace()
     rows["q"][:], rows["flag"][FREEDOMS] = work["q"], 1
     rows.call(POSITION)
-    J = rows.matrix("J")
+    J = units_of(rows, rows.matrix("J")).of(rows.matrix("J"))
     found = list(_independent(J, np.arange(there.m + first), len(J) - len(candidates)))[:wanted]
     if len(found) < wanted:
         return None

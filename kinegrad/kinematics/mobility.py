@@ -16,9 +16,9 @@ from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.decoupled import MANY, blocks_of
 from kinegrad.kinematics.freedoms import check_freedoms, first_rows, of_positions
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, independent
-from kinegrad.kinematics.least_squares import rank as rank_of
 from kinegrad.kinematics.nearby import positions_nearby
 from kinegrad.kinematics.start import close_position, place, solve_position
+from kinegrad.kinematics.units import units_of
 from kinegrad.markup import frame, listed, table
 from kinegrad.quiet import without_warnings
 
@@ -211,7 +211,8 @@ def _evaluate(system: System, work: Workspace, freedoms: int = 0) -> None:
 def _rows(system: System, work: Workspace) -> tuple[list[int], list[int]]:
     """Numbers of the independent rows and of the others, which follow from earlier ones, at the position at hand."""
     _evaluate(system, work)
-    J = of_positions(system, first_rows(work, "J", system.m))
+    J = first_rows(work, "J", system.m)
+    J = of_positions(system, units_of(work, J).of(J))
     if isinstance(J, Rows):
         kept = independent(J) if len(J) else np.zeros(0, bool)
         return np.flatnonzero(kept).tolist(), np.flatnonzero(~kept).tolist()
@@ -231,7 +232,8 @@ def _velocity_rank(system: System, work: Workspace, q: np.ndarray, rank: int) ->
         return rank
     work["q"][:] = q
     _evaluate(system, work)
-    return rank_of(first_rows(work, "J", system.m))
+    J = first_rows(work, "J", system.m)
+    return units_of(work, J).rank(J)
 
 
 def _independent(A: np.ndarray, smallest: float) -> np.ndarray:

@@ -10,18 +10,17 @@ from kinegrad.coordinates.sparse import Rows
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.constrained import STRENGTH
-from kinegrad.kernels.products import FREEDOMS, POSITION
+from kinegrad.kernels.products import FREEDOMS, LENGTH, POSITION
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.constrained import row_weights, solve_constrained
 from kinegrad.kinematics.freedoms import first_rows, of_positions
-from kinegrad.kinematics.least_squares import NO_SIZE
+from kinegrad.kinematics.units import NO_SIZE, units_of
 
 AMOUNTS = (1e-3, 1e-4, 1e-5)  # ε: the largest turn, or way in units of the mechanism's size
 TRIES = 4  # with each of them
 FAR = 10.0  # times ε is no longer nearby
 SEEN = 3.0  # directions by which rows change less than ε^(SEEN/2) of their size are left out
 TINY = 1e-7  # of a difference
-ROUNDING = 1e-9  # part of the coordinates of points that all are the same point
 STILL = 1e-6  # part of a random way: less is rounding
 ROUNDS = 3
 MAX_ITERATIONS = 30
@@ -47,7 +46,7 @@ class _Near:
     Attributes
     ----------
     moves : (n,) array
-        What coordinates are measured by: 1, and the size of the mechanism for lengths.
+        What coordinates are measured by: 1, and the length of the model for lengths.
     x, units : arrays
         Markers at the position, and the same of them.
     sizes : (m,) array
@@ -58,17 +57,16 @@ class _Near:
         self.system, self.work, self.q = system, work, work["q"].copy()
         self._at(self.q)
         points, self.x = work["mk"]["point"] != 0, work["mk"]["x"].copy()
-        size = float(np.ptp(self.x[points], axis=0).max()) if points.any() else 0.0
-        size = size if size > ROUNDING * np.abs(self.x[points]).max(initial=0.0) else 1.0
-        self.units = np.where(points, size, 1.0)[:, None]
-        self.moves = np.where(system.lengths, size, 1.0)
-        self.sizes = abs(self._rows()) @ self.moves
+        self.units = np.where(points, work["size"][LENGTH], 1.0)[:, None]
+        self.moves, J = work["unit"].copy(), first_rows(work, "J", system.m)
+        self.row_units = units_of(work, J)
+        self.sizes = abs(self._rows()) @ np.ones(system.n)
 
     def go(self, amount: float, rng: np.random.Generator) -> bool:
         """Whether a position this far away, in a random direction, was found; the workspace is left there."""
-        way = self.moves * rng.uniform(-1.0, 1.0, self.system.n)
+        way = rng.uniform(-1.0, 1.0, self.system.n)
         self._at(self.q)
-        way -= self._least(self._rows() @ way, amount)
+        way = self.moves * (way - self._least(self._rows() @ way, amount))
         self._at(self.q + TINY * way)
         speed = self._distance() / TINY
         if not speed > STILL:
@@ -83,7 +81,8 @@ class _Near:
         self.work.call(POSITION)
 
     def _rows(self):
-        return of_positions(self.system, first_rows(self.work, "J", self.system.m))
+        """Rows in units of the model."""
+        return self.row_units.of(of_positions(self.system, first_rows(self.work, "J", self.system.m)))
 
     def _distance(self) -> float:
         """How far the position in the workspace is: the largest change of a coordinate or a marker, by its unit."""
@@ -95,24 +94,24 @@ class _Near:
         """Whether rows are closed from here by Newton's method, without going far."""
         m, off, sizes = self.system.m, np.inf, self.sizes
         for _ in range(MAX_ITERATIONS):
-            residual, J = self.work["Phi"][:m].copy(), self._rows()
-            sizes = np.maximum(sizes, abs(J) @ self.moves)  # a row may vanish here, or where rows close
+            residual, J = self.row_units.right(self.work["Phi"][:m]), self._rows()
+            sizes = np.maximum(sizes, abs(J) @ np.ones(J.shape[1]))  # a row may vanish here, or where rows close
             some = sizes > NO_SIZE * sizes.max(initial=0.0)
             last, off = off, float(np.abs(residual / np.where(some, sizes, 1.0)).max(initial=0.0))
             if not np.isfinite(off) or self._distance() > FAR * amount:
                 return False
             if off <= CLOSED or 0.5 * last < off <= ASSEMBLED:
                 return True
-            self._at(self.work["q"] - self._least(residual, amount))
+            self._at(self.work["q"] - self.moves * self._least(residual, amount))
         return False
 
     def _least(self, residual: np.ndarray, amount: float) -> np.ndarray:
-        """The least change of coordinates, by their units, that rows ask for where they see a direction."""
+        """The least change of coordinates, in their units, that rows ask for where they see a direction."""
         if not self.system.m:
             return np.zeros(self.system.n)
         J = self._rows()
-        diagonal = self.moves**-2.0
-        T = J.fronts.diagonal(diagonal) if isinstance(J, Rows) else np.diag(diagonal)
+        one = np.ones(self.system.n)
+        T = J.fronts.diagonal(one) if isinstance(J, Rows) else np.diag(one)
         weights = row_weights(T, J, 0.0, np.ones(len(J))) / (STRENGTH * amount**SEEN)
         right = np.zeros((self.system.n, 1)), residual[:, None]
         status, x, _ = solve_constrained(T, J, 0.0, *right, weights=weights, rounds=ROUNDS)

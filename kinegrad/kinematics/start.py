@@ -17,10 +17,9 @@ import numpy as np
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AccuracyWarning, AssemblyError, SimulationError
-from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, POSITION, TIME
+from kinegrad.kernels.products import BIAS, DURATION, EVALUATE, EXTENT, FREEDOMS, POSITION, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics import compiled
-from kinegrad.kinematics.constrained import row_ease, solve_constrained
 from kinegrad.kinematics.culprits import culprit, left_table
 from kinegrad.kinematics.decoupled import null_space
 from kinegrad.kinematics.facing import changed_sense, turn, turned_over, undecided, wanted_senses
@@ -32,18 +31,18 @@ from kinegrad.kinematics.freedoms import (
     of_rates,
     refuse_infinite,
 )
-from kinegrad.kinematics.least_squares import NO_SIZE, RANK_TOLERANCE, nearest, refined, shortest
+from kinegrad.kinematics.least_squares import RANK_TOLERANCE
 from kinegrad.kinematics.states import check_states
+from kinegrad.kinematics.units import units_of
 
 MOST_NAMED = 3  # coordinates that move without inertia
 POSITION_TOLERANCE = 1e-13
 UNSATISFIED = (
     1e-5  # part of a row at acceleration level that may be left at the start, of what it would be with the largest one
 )
-NO_ACCELERATION = 1e-6  # of a mechanism at rest: rounding
-ACCEPTED = 1e-9  # a residual above this, in a mechanism of size 1, is not assembled
+NO_ACCELERATION = 1e-6  # of a mechanism at rest, in sizes of the model: rounding
+ACCEPTED = 1e-9  # a residual above this, of the size of its row, is not assembled
 MAX_ITERATIONS = 60
-COINCIDE = 1e-9  # of the distance from the origin: markers nearer to each other are in one place
 NEAR = 0.05  # gaps in units of what rows change by when the mechanism moves by its size: poses that choose the branch
 
 
@@ -181,7 +180,8 @@ def weigh_rows(system: System, work: Workspace) -> None:
     if not work.arrays["M"].any():
         work["ease"][:] = 1.0
     elif system.m and all(np.isfinite(work.arrays[name]).all() for name in ("M", "J")):
-        work["ease"][:] = row_ease(work.matrix("M"), first_rows(work, "J", system.m), system.alike)
+        J = first_rows(work, "J", system.m)
+        work["ease"][:] = units_of(work, J).row_ease(work.matrix("M"), J, system.alike)
 
 
 def extent(work: Workspace) -> float:
@@ -291,20 +291,15 @@ def _of_no_sense(constraint: str, when: str) -> AssemblyError | None:
 
 
 def usual_moves(system: System, work: Workspace) -> np.ndarray:
-    """(n,) 1 for coordinates, and the size of the mechanism for those that are lengths.
-
-    That is how far its markers are apart; where all that equations take coincide, as those of one closed loop may, how far they
-    are from the origin.
-    """
-    x = work["mk"]["x"].real
-    size, extent = (np.abs(x - x.mean(axis=0)).max(), np.abs(x).max()) if x.size else (1.0, 1.0)
-    return np.where(system.lengths, size if size > COINCIDE * extent else extent or 1.0, 1.0)
+    """(n,) the units of coordinates: the length of the model for lengths, and 1."""
+    return work["unit"].real.copy()
 
 
-def row_sizes(system: System, work: Workspace, rows: int, moves: np.ndarray | None = None) -> np.ndarray:
-    """How much the rows change when coordinates change by their usual moves, where these are not known yet."""
-    sizes = abs(first_rows(work, "J", rows).real) @ (usual_moves(system, work) if moves is None else moves)
-    return np.where(sizes > NO_SIZE * sizes.max(initial=0.0), sizes, 1.0)
+def row_sizes(system: System, work: Workspace, rows: int) -> np.ndarray:
+    """How much the rows change when coordinates change by their units, where these are not known yet."""
+    J = first_rows(work, "J", rows)
+    units = units_of(work, J)
+    return units.sizes(J) / units.rows
 
 
 def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -> int:
@@ -318,7 +313,8 @@ def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -
             raise AssemblyError(_not_assembled(system, residual, iteration, when))
         J = first_rows(work, "J", len(residual))
         refuse_infinite(system, J, when)
-        step = (shortest if z0 is None else nearest)(of_positions(system, J), -residual)
+        units = units_of(work, J)
+        step = (units.shortest if z0 is None else units.nearest)(of_positions(system, J), -residual)
         q, sizes = work["q"].copy(), row_sizes(system, work, len(residual))
         size, factor = np.linalg.norm(residual.real / sizes), 1.0
         while True:
@@ -328,7 +324,8 @@ def _closed(system: System, work: Workspace, z0: np.ndarray | None, when: str) -
                 break
             factor *= 0.5
         residual, off = trial, np.abs(trial.real / sizes).max()
-        small = np.abs(step).max() < POSITION_TOLERANCE * max(1.0, np.abs(q).max()) or off < 1e-15
+        most = np.abs(q / units.columns).max(initial=1.0)
+        small = np.abs(step / units.columns).max() < POSITION_TOLERANCE * most or off < 1e-15
         if polished or (small and off < ACCEPTED):
             if polished or not np.iscomplexobj(residual):
                 return iteration + 1
@@ -357,9 +354,10 @@ def solve_velocity(system: System, work: Workspace, zd0: np.ndarray | None = Non
     right = -work["Phi_t"]
     right[system.m :] += _targets(system, work, "velocity") if zd0 is None else zd0
     J, right = of_rates(system, work.matrix("J")), of_rates(system, right)
-    v = refined(J, right)
+    v = units_of(work, work.matrix("J")).refined(J, right)
     residual = J @ v - right
-    sizes = np.maximum(row_sizes(system, work, len(residual)), abs(J.real) @ np.abs(v.real))
+    sizes = row_sizes(system, work, len(residual)) / work["size"][DURATION].real
+    sizes = np.maximum(sizes, abs(J.real) @ np.abs(v.real))
     worst = int(np.abs(residual.real / sizes).argmax()) if len(residual) else 0
     if len(residual) and np.abs(residual[worst].real) > 1e-8 * sizes[worst]:
         names = [*system.row_names, *(f.name for f in system.freedoms)]
@@ -375,19 +373,22 @@ def _idle(system: System, work: Workspace, where: int) -> str:
     """The coordinates that move most in the allowed motion of least inertia, or the one that a factorisation stopped at."""
     if where >= 0:
         return repr(system.coordinates[where])
-    motions = null_space(work["J"][: system.m].real, RANK_TOLERANCE)
+    J = work["J"][: system.m].real
+    units = units_of(work, J)
+    motions = null_space(units.of(J), RANK_TOLERANCE)
     if not motions.shape[1]:
         return "something"
-    _, vectors = np.linalg.eigh(motions.T @ work["M"].real @ motions)
+    _, vectors = np.linalg.eigh(motions.T @ units.square(work["M"].real) @ motions)
     size = np.abs(motions @ vectors[:, 0])
     return " and ".join(repr(system.coordinates[k]) for k in np.flatnonzero(size > 0.5 * size.max())[:MOST_NAMED])
 
 
-def _tell_unsatisfied(system: System, J, a: np.ndarray, c: np.ndarray) -> None:
+def _tell_unsatisfied(system: System, work: Workspace, J, a: np.ndarray, c: np.ndarray) -> None:
     """Warns where rows at acceleration level are left unsatisfied: their inertias are too far apart, or they contradict."""
-    off = np.abs(J.real @ a + c)
-    largest = max(np.abs(a).max(initial=0.0), NO_ACCELERATION)
-    part = off / np.maximum(abs(J.real) @ np.full(len(a), largest) + np.abs(c), 1e-300)
+    off, unit = np.abs(J.real @ a + c), work["unit"].real
+    largest = max(np.abs(a / unit).max(initial=0.0), NO_ACCELERATION / work["size"][DURATION].real ** 2)
+    whole = abs(J.real) @ (largest * unit) + np.abs(c)
+    part = np.divide(off, whole, out=np.zeros_like(off), where=whole > 0.0)
     worst = int(part.argmax())
     if part[worst] > UNSATISFIED:
         warnings.warn(
@@ -406,7 +407,8 @@ def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0)
     work.call(BIAS)
     right = -work["f"][:, None], -work["c"][:m, None]
     J = first_rows(work, "J", m).copy()
-    status, a, lam = solve_constrained(work.matrix("M"), J, compliance, *right, system.alike)
+    solve = units_of(work, J).solve_constrained
+    status, a, lam = solve(work.matrix("M"), J, compliance, *right, system.alike)
     if status == SINGULAR:
         raise SimulationError(
             f"The mass matrix is singular on the motions that the constraints allow: {_idle(system, work, a)} moves without "
@@ -419,7 +421,7 @@ def solve_acceleration(system: System, work: Workspace, compliance: float = 0.0)
             f"The accelerations at the start are not finite numbers; check {who or 'forces and expressions'} at t = 0."
         )
     if m and not compliance:
-        _tell_unsatisfied(system, J, a[:, 0].real, work["c"][:m].real)
+        _tell_unsatisfied(system, work, J, a[:, 0].real, work["c"][:m].real)
     work["a"][:] = a[:, 0]
     work["ap"][:] = a[:, 0]
     work["lam"][:] = 0.0

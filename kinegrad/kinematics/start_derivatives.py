@@ -12,10 +12,9 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kernels.status import OK, WORDS
 from kinegrad.kinematics import compiled
-from kinegrad.kinematics.constrained import solve_constrained
 from kinegrad.kinematics.freedoms import first_rows, of_rates
-from kinegrad.kinematics.least_squares import refined, refined_transposed
 from kinegrad.kinematics.start import weigh_rows
+from kinegrad.kinematics.units import units_of
 
 
 @dataclass
@@ -54,7 +53,8 @@ class StartDerivatives:
     def _constrained(self, R1, R2):
         J = first_rows(self.work, "J", self.system.m).copy()
         right = np.ascontiguousarray(R1), np.ascontiguousarray(R2)
-        status, X, Y = solve_constrained(self.work.matrix("M"), J, self.compliance, *right, self.system.alike)
+        solve = units_of(self.work, J).solve_constrained
+        status, X, Y = solve(self.work.matrix("M"), J, self.compliance, *right, self.system.alike)
         if status != OK:
             raise KinegradError(f"The derivatives of the start cannot be solved: {WORDS[status]}.")
         return X, Y
@@ -71,8 +71,9 @@ class StartDerivatives:
         for i, freedom in enumerate(() if self.held else self.system.freedoms):
             right[m + i] += w["ds"][:, freedom.position]
             right_v[m + i] += w["ds"][:, freedom.velocity] if freedom.velocity >= 0 else 0.0
-        q = refined(A("Phi_q"), right) if self.rest is None else self.rest.position()
-        v = refined(of_rates(self.system, A("J")), of_rates(self.system, right_v - A("Phid_q") @ q))
+        units = units_of(w, A("J"))
+        q = units.refined(A("Phi_q"), right) if self.rest is None else self.rest.position()
+        v = units.refined(of_rates(self.system, A("J")), of_rates(self.system, right_v - A("Phid_q") @ q))
         R1 = -(A("R_q") @ q + A("C") @ v + w["R_s"])
         R2 = -((A("Phidd_q") @ q)[:m] + (A("Phidd_v") @ v)[:m] + w["Phidd_s"][:m])
         return q, v, self._constrained(R1, R2)[0]
@@ -90,9 +91,12 @@ class StartDerivatives:
         U, B = self._constrained(A, np.zeros((m, A.shape[1]), A.dtype))
         V = V - w.matrix("C").T @ U - first_rows(w, "Phidd_v", m).T @ B
         Q = Q - w.matrix("R_q").T @ U - first_rows(w, "Phidd_q", m).T @ B
-        D = refined_transposed(of_rates(self.system, w.matrix("J")), V)
+        units = units_of(w, w.matrix("J"))
+        D = units.refined_transposed(of_rates(self.system, w.matrix("J")), V)
         Q = Q - w.matrix("Phid_q").T @ D
-        P = refined_transposed(w.matrix("Phi_q"), Q) if self.rest is None else np.zeros((len(w["Phi"]), Q.shape[1]))
+        P = np.zeros((len(w["Phi"]), Q.shape[1]))
+        if self.rest is None:
+            P = units.refined_transposed(w.matrix("Phi_q"), Q)
         if self.rest is not None:
             w["psi_s"][: Q.shape[1]] += self.rest.pulled_back(Q)[: Q.shape[1]]
         w["eta_v"][:] = 0.0

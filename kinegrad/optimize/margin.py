@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
-from kinegrad.kinematics.start import NO_SIZE, usual_moves
+from kinegrad.kinematics.units import NO_SIZE, units_of
 from kinegrad.sensitivity.sweeps import at_start
 
 STEP = 1e-6  # of scaled variables: central differences of singular values along exact derivatives of positions
@@ -92,7 +92,7 @@ def _along(motion, part: slice) -> np.ndarray:
 
 
 def _rows(motion, q: np.ndarray, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(k, m, n) rows by usual moves of the coordinates, at k positions with as many slots."""
+    """(k, m, n) rows in units of the model, at k positions with as many slots."""
     system = motion.system
     work = system.workspace(s=motion.s)
     work["flag"][FREEDOMS] = not motion.is_driven
@@ -101,6 +101,7 @@ def _rows(motion, q: np.ndarray, s: np.ndarray, t: np.ndarray) -> np.ndarray:
     for k in range(len(q)):
         work["q"][:], work["s"][:], work["par"][TIME] = q[k], s[k], t[k]
         work.call(POSITION)
-        found[k] = work["J"][:m].real * usual_moves(system, work)
+        J = work["J"][:m].real
+        found[k] = units_of(work, J).of(J)
     work.give_back()
     return found

@@ -9,6 +9,7 @@ import numpy as np
 from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, INTEGRAL
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, TIME
 from kinegrad.kinematics.least_squares import refined
+from kinegrad.kinematics.units import units_of
 from kinegrad.motion import Motion
 from kinegrad.objectives import kinds_of, weighed
 
@@ -84,9 +85,11 @@ def _accelerations(work) -> np.ndarray:
     work["ap"][:] = 0.0
     work.call(BIAS)
     c = work["c"][:m].copy()
-    scale = max(np.abs(np.diag(M)).max(initial=0.0), 1e-300)
+    units = units_of(work, J)
+    M, J, f, c = units.square(M), units.of(J), units.columns * f, units.right(c)
+    scale = np.abs(np.diag(M)).max(initial=0.0) or 1.0
     matrix = np.block([[M / scale, J.T], [J, np.zeros((m, m))]])
-    return refined(matrix, -np.concatenate([f / scale, c])[:, None])[:n, 0]
+    return units.columns * refined(matrix, -np.concatenate([f / scale, c])[:, None])[:n, 0]
 
 
 def _slopes(system, expression, labels: Sequence[str]) -> np.ndarray:

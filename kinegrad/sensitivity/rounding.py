@@ -104,7 +104,7 @@ def _by_terms(found, ds: np.ndarray) -> np.ndarray:
             work["flag"][FREEDOMS] = 1
             if work.call(LINEARISE) != OK:
                 continue
-            rows = row_sizes(system, work, m + len(system.freedoms), moves)
+            rows = row_sizes(system, work, m + len(system.freedoms))
             inertia = np.abs(work.matrix("M").diagonal() * moves**2).max(initial=0.0)
             terms = [work["Phi_s"] / rows[:, None]]
             terms += [moves[:, None] * work["R_s"] * (time**2 / inertia)] if inertia > 0.0 else []

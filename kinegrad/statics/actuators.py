@@ -14,8 +14,9 @@ from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE
 from kinegrad.kernels.status import OK, WORDS
-from kinegrad.kinematics.least_squares import RANK_TOLERANCE, refined, refined_transposed
+from kinegrad.kinematics.least_squares import RANK_TOLERANCE
 from kinegrad.kinematics.start import row_sizes, usual_moves
+from kinegrad.kinematics.units import units_of
 from kinegrad.model.element import closest
 from kinegrad.motion import Motion
 from kinegrad.reactions.result import Reactions
@@ -138,8 +139,9 @@ class _Instants:
         self._refuse_left(t, share.b - share.A @ tau, share.size, "the motion")
         held, acting = work["J"][self.others], work["J"][self.rows]
         left = acting.T @ tau - _whole(work["M"]) @ qdd - work["f"]
+        units = units_of(work, held, self.others)
         work["lam"][self.rows] = -tau
-        work["lam"][self.others] = refined_transposed(held, left) if len(held) else 0.0
+        work["lam"][self.others] = units.refined_transposed(held, left) if len(held) else 0.0
         work.call(LINEARISE)
         terms = work["R_s"], work["R_q"] @ q_rho, work["C"] @ qd_rho, _whole(work["M"]) @ qdd_rho
         needed, sizes = share.Z.T @ sum(terms), np.abs(share.Z).T @ sum(map(np.abs, terms))
@@ -151,7 +153,7 @@ class _Instants:
             turned = self._turned(u, q_rho) - self._turned(0.0, q_rho)
             direct = turned[self.rows]
             if len(held):
-                direct -= acting @ refined(held, turned[self.others])
+                direct -= acting @ units.refined(held, turned[self.others])
             tau_rho += share.loose.T @ (share.loose @ direct)
         return tau_rho
 
@@ -164,7 +166,7 @@ class _Instants:
             raise KinegradError(f"The state at t = {t:g} s cannot be evaluated: {WORDS[status]}.")
         if self.moves is None:
             self.moves = usual_moves(self.system, work)
-            self.sizes = row_sizes(self.system, work, self.system.m, self.moves)
+            self.sizes = row_sizes(self.system, work, self.system.m)
         J = work["J"][: self.system.m] * self.moves
         Z = self.moves[:, None] * _null(J[self.others] / self.sizes[self.others, None])
         A = Z.T @ work["J"][self.rows].T

@@ -11,7 +11,7 @@ from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, TIME
 from kinegrad.kernels.records import NORM
-from kinegrad.kinematics.least_squares import refined
+from kinegrad.kinematics.units import units_of
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
 from kinegrad.rotations import G_of
@@ -88,7 +88,9 @@ def _solve(system: System, work: Workspace, rows: np.ndarray, found: AngularRate
     work.call(EVALUATE)
     J = work["J"][rows]
     K = np.hstack([J[:, others], *(0.5 * J[:, group] @ g.T for group, g in zip(groups, G, strict=True))])
-    rate, omega = parts(refined(K, -work["Phi_t"][rows]))
+    units = units_of(work, J, rows)
+    units = units._replace(columns=np.append(units.columns[others], np.ones(3 * len(groups))))
+    rate, omega = parts(units.refined(K, -work["Phi_t"][rows]))
     qd, qdd = found.qd[i], found.qdd[i]
     qd[others], found.omega[i] = rate, omega
     for group, g, w in zip(groups, G, omega, strict=True):
@@ -99,7 +101,7 @@ def _solve(system: System, work: Workspace, rows: np.ndarray, found: AngularRate
     right = -work["c"][rows]
     for group, w in zip(groups, omega, strict=True):
         right += 0.25 * (w @ w) * (J[:, group] @ q[group])
-    second, omegad = parts(refined(K, right))
+    second, omegad = parts(units.refined(K, right))
     qdd[others], found.omegad[i] = second, omegad
     for group, g, w, wd in zip(groups, G, omega, omegad, strict=True):
         qdd[group] = 0.5 * g.T @ wd - 0.25 * (w @ w) * q[group]

@@ -128,8 +128,7 @@ def factors_at(system: System, work: Workspace):
     """Room for factors of the rows, with the scales that these have at the position of the workspace (LIN-8)."""
     from kinegrad.kernels.orthogonal import factors
 
-    moves = usual_moves(system, work)
-    return factors(1.0 / row_sizes(system, work, system.m, moves), moves, work["q"].dtype)
+    return factors(1.0 / row_sizes(system, work, system.m), usual_moves(system, work), work["q"].dtype)
 
 
 class DrivenStates(GivenStates):

@@ -9,8 +9,8 @@ import numpy as np
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.orthogonal import RANK_TOLERANCE
 from kinegrad.kernels.products import POSITION
-from kinegrad.kinematics.least_squares import least_squares
 from kinegrad.kinematics.mobility import mobility
+from kinegrad.kinematics.units import units_of
 
 if TYPE_CHECKING:
     from kinegrad.coordinates.system import System
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kinegrad.statics.drive import Driven
 
 ROUNDS = 30  # of Newton's method on the constraints alone
-CLOSED = 1e-10
+CLOSED = 1e-10  # of a row, in its unit
 
 
 def scaled_rows(driven: Driven) -> np.ndarray:
@@ -42,8 +42,9 @@ def refuse_too_many(system: System, work: Workspace) -> None:
         J = work["J"][others].real
         if not (np.isfinite(residual).all() and np.isfinite(J).all()):
             return
-        step, rank = least_squares(J, -residual)
-        if np.abs(residual).max(initial=0.0) < CLOSED:
+        units = units_of(work, J, others)
+        step, rank = units.least_squares(J, -residual)
+        if np.abs(units.right(residual)).max(initial=0.0) < CLOSED:
             dof = system.n - rank
             if len(numbers) > dof:
                 raise AssemblyError(

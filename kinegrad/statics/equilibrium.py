@@ -136,6 +136,6 @@ def equilibrium(
     work.call(OBSERVE)
     return Equilibrium(
         system=system, t=t, s=work["s"].copy(), q=look.q, lam=look.lam, iterations=found.iterations, residual=look.violation,
-        force_residual=float(np.abs(look.g).max(initial=0.0)), eigenvalues=found.eigenvalues, stable=found.stable,
+        force_residual=look.force_residual, eigenvalues=found.eigenvalues, stable=found.stable,
         free=found.free, objectives=dict(zip(system.objectives, work["g"].tolist(), strict=True)),
     )  # fmt: skip

@@ -11,6 +11,8 @@ import numpy as np
 from kinegrad.coordinates.system import System
 from kinegrad.errors import KinegradError, ModelWarning
 from kinegrad.given import given_motion
+from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
+from kinegrad.kinematics.start import row_sizes
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.motion import Motion
 from kinegrad.quiet import without_warnings
@@ -19,7 +21,7 @@ from kinegrad.reactions.solve import reactions
 from kinegrad.statics.actuators import Actuators
 from kinegrad.statics.drive import drive
 
-POSSIBLE = 1e-6  # violation of a constraint row by a motion that is given
+POSSIBLE = 1e-6  # of the size of a constraint row: what a motion that is given may be off by
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,6 +168,21 @@ def _of_coordinates(system: System, motion: Motion) -> tuple[np.ndarray, ...]:
     return motion.t, motion.q[:, order], motion.qd[:, order], motion.qdd[:, order]
 
 
+def _refuse_apart(system: System, t: np.ndarray, q: np.ndarray) -> None:
+    """Raises where a position does not close loops, or follow drivers."""
+    work = system.workspace()
+    for time, position in zip(t, q, strict=True):
+        work["q"][:], work["par"][TIME], work["flag"][FREEDOMS] = position, time, 0
+        work.call(POSITION)
+        off, sizes = np.abs(work["Phi"][: system.m]), row_sizes(system, work, system.m)
+        worst = int((off / sizes).argmax()) if system.m else 0
+        if system.m and not off[worst] <= POSSIBLE * sizes[worst]:
+            raise KinegradError(
+                f"The mechanism is not assembled at t = {time:g} s of the motion given: {system.row_names[worst]!r} is off by "
+                f"{off[worst]:.3g}. Give coordinates that close all loops and follow the drivers."
+            )
+
+
 def _checked(system: System, t, q, qd, qdd) -> Motion:
     """The motion, after a look at its shape and at whether the mechanism can move so."""
     t, q, qd, qdd = (np.asarray(x, float) for x in (t, q, qd, qdd))
@@ -175,11 +192,5 @@ def _checked(system: System, t, q, qd, qdd) -> Motion:
         if not np.isfinite(x).all():
             raise KinegradError(f"{name} has entries that are not finite.")
     motion = given_motion(system, t, (q, qd, qdd, np.zeros((len(t), system.m))), s=system.s)
-    worst = motion.constraint_violation[:, 0]
-    if worst.max(initial=0.0) > POSSIBLE:
-        k = int(worst.argmax())
-        raise KinegradError(
-            f"The mechanism is not assembled at t = {t[k]:g} s of the motion given: a constraint row is off by "
-            f"{worst[k]:.3g}. Give coordinates that close all loops and follow the drivers."
-        )
+    _refuse_apart(system, t, q)
     return motion

@@ -95,7 +95,7 @@ def _contradiction(driven: Driven) -> tuple[str, str, float]:
     else:
         what, off = "velocities", np.abs(J @ work["v"].real + work["Phi_t"][:m].real)
         size = np.abs(J) @ np.abs(work["v"].real) + np.abs(work["Phi_t"][:m].real)
-        if not (off > driven.kernels.COMPATIBLE * size.max(initial=0.0)).any():
+        if not (off * rows > driven.kernels.COMPATIBLE * (size * rows).max(initial=0.0)).any():
             what, off = "accelerations", np.abs(J @ work["a"].real + work["c"][:m].real)
     worst = int((off * rows).argmax())
     return what, driven.system.row_names[worst], float(off[worst])

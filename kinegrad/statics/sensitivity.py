@@ -126,7 +126,7 @@ class _AtEquilibrium(RestDerivatives):
 
     def refuse_dependent_objectives(self) -> None:
         """Raise where an objective changes along a direction that nothing holds."""
-        motions, g_q = self.stiffness.motions, self.g_q
+        motions, g_q = self.stiffness.motions, self.g_q * self.units.columns
         problems = [
             f"Objective {name!r} has no derivative at this equilibrium: nothing holds "
             f"{named(self.system, motions @ (motions.T @ g))}, on which it depends. Hold it by a spring or a driver."

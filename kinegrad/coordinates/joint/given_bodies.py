@@ -7,7 +7,7 @@ import numpy as np
 from kinegrad.coordinates.joint.initial_guess import from_poses
 from kinegrad.coordinates.joint.spanning_tree import GROUND
 from kinegrad.kernels.joint.records import EULER, SCREW, TURN
-from kinegrad.kernels.products import OBSERVE, POSITION
+from kinegrad.kernels.products import LENGTH, OBSERVE, POSITION
 
 TURNS = 2.0 * np.pi
 
@@ -44,6 +44,7 @@ def _rates(system, work, motion: dict) -> np.ndarray:
     u = np.zeros(system.n)
     place, node, coord = system.set.place, work["node"], work["coord"]
     motion = {GROUND: np.zeros(6)} | motion
+    unit, per = work["unit"].real, np.repeat([1.0 / work["size"][LENGTH].real, 1.0], 3)
     for edge in system.set.tree.edges:
         first, last = place[edge.parent][0], place[edge.child][0]
         ks = []
@@ -54,7 +55,8 @@ def _rates(system, work, motion: dict) -> np.ndarray:
             continue
         x = node[place[edge.child][0]]["r"]  # a point of the joint: arms from the origin may be long
         screws = np.array([_about(x, coord[k]["b"]) for k in ks]).T
-        u[ks] = np.linalg.lstsq(screws, _about(x, motion[edge.child] - motion[edge.parent]), rcond=1e-9)[0]
+        right = per * _about(x, motion[edge.child] - motion[edge.parent])
+        u[ks] = unit[ks] * np.linalg.lstsq(per[:, None] * screws * unit[ks], right, rcond=1e-9)[0]
     return u
 
 
