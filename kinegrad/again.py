@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from kinegrad.accuracy import energy_from_nowhere
 from kinegrad.coordinates.patterns import DENSE
 from kinegrad.coordinates.system import System
 from kinegrad.dynamics.scheme import Scheme
@@ -109,7 +110,8 @@ class Runs:
         told = status != OK or scheme.remark(work) or nearly_all(steps.counts, self.allowed)
         if told or not np.isfinite(psi).all():
             return None
-        return self._motion(system, scheme, clock, self.start if found is None else found.before)
+        motion = self._motion(system, scheme, clock, self.start if found is None else found.before)
+        return None if energy_from_nowhere(motion, work) else motion
 
     def _assembled(self, system: System, guess: np.ndarray | None) -> bool:
         """Whether the workspace is at the start."""

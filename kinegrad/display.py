@@ -20,7 +20,7 @@ def motion_html(motion) -> str:
         ("size", f"{len(system.model.bodies)} bodies, {freedoms} degrees of freedom, n = {system.n}, m = {system.m}"),
         ("steps", f"{len(motion.hs)} to t = {motion.ts[-1]:g} s, {len(motion.t)} states kept"),
         ("status", "done" if motion.status == 0 else "stopped early"),
-        ("energy drift", f"{energies.drift:.2g} J"),
+        ("energy drift", energies.drift_in_words),
         ("constraint violation", f"{violation[:, 0].max(initial=0.0):.2g}"),
         *((f"objective {name}", f"{value:.8g}") for name, value in list(motion.objectives.items())[:MOST_ROWS]),
     ]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kinegrad.signals.histories import Histories
 
 BLOCK = 4096  # states that are looked at together
+UNSEEN = 1e-8  # of the potential energy: rounding, and what iterations leave at rest
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,34 @@ class Energies:
         """max |E - E0 - work|."""
         total = self.kinetic + self.potential
         return float(np.abs(total - total[0] - self.work).max())
+
+    @property
+    @without_warnings
+    def moved(self) -> float:
+        """The energy that moves: the largest kinetic energy, the range of the potential energy, or all work that was done,
+        whichever is the largest."""
+        done = np.abs(np.diff(self.work)).sum()
+        return float(max(self.kinetic.max(), np.ptp(self.potential), done))
+
+    @property
+    def drift_part(self) -> float:
+        """The drift as a part of the energy that moves; 0 where it is no more than rounding of the potential energy."""
+        return self.part(self.drift)
+
+    def part(self, drift: float) -> float:
+        """Another drift as a part of the energy that moves."""
+        moved = self.moved
+        if not drift > UNSEEN * float(np.abs(self.potential).max()):
+            return 0.0
+        return drift / moved if moved > 0.0 else np.inf
+
+    @property
+    def drift_in_words(self) -> str:
+        """The drift with what part of the energy that moves it is: "0.34 J, 4.2 % of the 8.1 J that move"."""
+        if not self.moved > 0.0:
+            return f"{self.drift:.3g} J"
+        part = 100.0 * self.drift_part
+        return f"{self.drift:.3g} J, {part:{'.0f' if part >= 99.5 else '.2g'}} % of the {self.moved:.3g} J that move"
 
 
 @dataclass
@@ -486,10 +515,10 @@ def has_power(work: Workspace) -> bool:
 
 
 class Power:
-    """The power of what has no potential, at states along a run."""
+    """The power of what has no potential, at states along a run; in a workspace with these slots, if one is given."""
 
-    def __init__(self, system: System, s: np.ndarray):
-        self.work = system.workspace(s=s)
+    def __init__(self, system: System, s: np.ndarray, work: Workspace | None = None):
+        self.work = system.workspace(s=s) if work is None else work
         self.functions = self.work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
 
     def __call__(self, t: np.ndarray, states: dict[str, np.ndarray]) -> np.ndarray:
@@ -498,14 +527,17 @@ class Power:
 
 
 class Replay:
-    """Marker quantities (rows, markers, 3, 3), energies (rows, 3) and constraint violations (rows, 3) of some states."""
+    """Marker quantities (rows, markers, 3, 3), energies (rows, 3) and constraint violations (rows, 3) of some states.
 
-    def __init__(self, motion: Motion, with_markers: bool = True):
+    Without markers a workspace with the slots of the motion will do, if one is given.
+    """
+
+    def __init__(self, motion: Motion, with_markers: bool = True, work: Workspace | None = None):
         self.motion, self.with_markers = motion, with_markers
-        self.work = motion.system.workspace(s=motion.s, every_marker=with_markers)
+        self.work = motion.system.workspace(s=motion.s, every_marker=with_markers) if work is None else work
         self.fn = self.work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
 
-    def __call__(self, rows: slice) -> dict[str, np.ndarray]:
+    def __call__(self, rows: slice | np.ndarray) -> dict[str, np.ndarray]:
         states = self.motion.scheme.motion(self.motion.traj[rows])
         return replay_states(self.work, self.fn, self.motion.t[rows], states, self.with_markers)
 

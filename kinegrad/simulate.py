@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinegrad.accuracy import energy_from_nowhere
 from kinegrad.again import nearly_all, run_again
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
@@ -156,7 +157,7 @@ def simulate(
             raise SimulationError(f"The objective {broken[0]!r} cannot be computed: {left}.", motion=motion)
         what = f"The objective {broken[0]!r} is infinite or not a number"
         raise SimulationError(f"{what}; its expression is outside its domain at some time.", motion=motion)
-    for remark in (far, scheme.remark(work)):
+    for remark in (far, scheme.remark(work), energy_from_nowhere(motion, work)):
         if remark:
             warnings.warn(remark, AccuracyWarning, stacklevel=4)
     tell_of_kinks(motion, stacklevel=5)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 KEYS = (
     "coordinates", "body_point", "formulation", "integrator", "method", "error", "difference", "agrees", "energy_drift",
-    "max_constraint", "iterations", "us_per_step", "steps", "ratio", "problem", "cause", "reason", "remarks",
+    "energy_drift_percent", "max_constraint", "iterations", "us_per_step", "steps", "ratio", "problem", "cause", "reason",
+    "remarks",
 )  # fmt: skip
 NAMED = ("coordinates", "body_point", "formulation", "integrator", "method")
 

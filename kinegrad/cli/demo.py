@@ -60,6 +60,7 @@ def demo(plot: Plot = Path("kinegrad_demo.png"), html: Html = None, json: Json =
         "steps": len(motion.hs),
         "us_per_step": motion.us_per_step,
         "energy_drift": motion.energies.drift,
+        "energy_drift_percent": 100.0 * motion.energies.drift_part,
         "objectives": {name: float(value) for name, value in direct.values.items()},
         "gradient": tables,
         "published": {

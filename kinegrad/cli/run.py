@@ -75,6 +75,7 @@ def summary(motion: Motion) -> dict:
         "cpu_s": motion.cpu_s,
         "us_per_step": motion.us_per_step,
         "energy_drift": motion.energies.drift,
+        "energy_drift_percent": 100.0 * motion.energies.drift_part,
         "max_constraint": float(motion.constraint_violation[:, 0].max()),
         "markers": {
             name: {key: getattr(marker, key).tolist() for key in ("position", "velocity", "acceleration")}
@@ -126,7 +127,7 @@ def _show(console, data: dict, motion: Motion) -> None:
         ("how", how),
         ("steps", f"{data['steps']} to t = {data['t_end']:g} s"),
         ("processor time", f"{data['cpu_s']:.3g} s, {data['us_per_step']:.3g} µs a step"),
-        ("energy drift", f"{data['energy_drift']:.3g} J"),
+        ("energy drift", motion.energies.drift_in_words),
         ("largest constraint violation", f"{data['max_constraint']:.3g}"),
     ):
         facts.add_row(label, Text(value))

@@ -12,13 +12,12 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.arguments import Explicit, Steps
 from kinegrad.kernels.formulations.runge_kutta import NONE
 from kinegrad.kernels.prepared import Prepared
-from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION
+from kinegrad.kernels.products import BIAS, EVALUATE
 from kinegrad.kinematics.constrained import squares_of
 from kinegrad.kinematics.freedoms import first_rows
 from kinegrad.kinematics.singular import NULL, inertia_scale
 from kinegrad.kinematics.start import row_sizes
 
-DRIFTED = 1e-3  # of a row, in what it changes by when angles change by 1 and lengths by the size of the mechanism
 NOTICEABLE = 1e-4  # part of the accelerations that penalties let through
 INDEPENDENT = 1e-7  # singular value, of the largest, of unit rows above which a direction counts
 
@@ -58,8 +57,6 @@ class AccelerationLevel(Formulation):
             self.kernels.begin_rk(work.functions(EVALUATE, BIAS), work.pointer, self.system.m, self.opts)
 
     def remark(self, work) -> str:
-        if self.opts[self.kernels.STIFFNESS] == 0.0:
-            return self._drift(work)
         part = self.opts[self.kernels.SOFT] / self.kernels.TOLERATED
         if not (self.compliance > 0.0 and part > NOTICEABLE):
             return ""
@@ -69,20 +66,12 @@ class AccelerationLevel(Formulation):
             f"constraints; {enough:.1g} would hold them, or the formulation 'index1' without penalties."
         )
 
-    def _drift(self, work) -> str:
-        """A sentence on a row that is far from zero and that nothing pulls back."""
-        m = self.system.m
-        work["flag"][FREEDOMS] = 0
-        work.call(POSITION)
-        drift = np.abs(work["Phi"][:m].real) / row_sizes(self.system, work, m)
-        if not drift.max(initial=0.0) > DRIFTED:
-            return ""
-        worst = int(drift.argmax())
-        off = abs(work["Phi"][worst])
-        return (
-            f"The constraints have drifted: {self.system.row_names[worst]!r} is off by {off:.2g} at the end, and with a "
-            "frequency of 0 nothing pulls it back; take smaller steps, a frequency such as 10, or the formulation 'ali3p'."
-        )
+    @property
+    def against_drift(self) -> str:
+        if self.opts[self.kernels.STIFFNESS] == 0.0:
+            pulled = "with a frequency of 0 nothing pulls it back"
+            return f"{pulled}; take {self.integrator.finer}, a frequency such as 10, or the formulation 'ali3p'"
+        return f"take {self.integrator.finer}, or the formulation 'ali3p'"
 
     def put_scales(self, work) -> None:
         """Scales of rows and coordinates for the choice of independent rows."""

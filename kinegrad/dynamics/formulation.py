@@ -11,6 +11,11 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.integrator import Integrator
 from kinegrad.kernels.formulations.arguments import Objectives, Segment, Steps, Variation
+from kinegrad.kernels.products import FREEDOMS, POSITION
+from kinegrad.kinematics.start import row_sizes
+
+DRIFTED = 1e-3  # of a row, in what it changes by when angles change by 1 and lengths by the size of the mechanism
+EXACT = 1e-10  # in units of the model: rows of any length hold
 
 
 class Formulation(ABC):
@@ -105,6 +110,30 @@ class Formulation(ABC):
     def remark(self, work: Workspace) -> str:
         """A sentence, at the end of a run, on what makes a motion less accurate than its step says; empty if nothing does."""
         return ""
+
+    @property
+    def against_drift(self) -> str:
+        """What helps where rows have drifted off zero."""
+        return f"take {self.integrator.finer}, or another formulation"
+
+    def rows_off(self, work: Workspace) -> str:
+        """A sentence on the row that is farthest from zero at the end of a run, in its own length; empty where all hold."""
+        m = self.system.m
+        work["flag"][FREEDOMS] = 0
+        work.call(POSITION)
+        off, per_row = np.abs(work["Phi"][:m].real), work["per_row"][:m]
+        if (off * per_row).max(
+            initial=0.0
+        ) < EXACT and per_row.all():  # most formulations: no need to know lengths of rows
+            return ""
+        part = off / row_sizes(self.system, work, m)
+        if not part.max(initial=0.0) > DRIFTED:
+            return ""
+        worst = int(part.argmax())
+        return (
+            f"The constraints have drifted: {self.system.row_names[worst]!r} is off by {off[worst]:.2g} at the end, "
+            f"{100.0 * part[worst]:.2g} % of what it changes by when the mechanism moves by its size; {self.against_drift}."
+        )
 
     def singular_states(self, motion) -> np.ndarray | None:
         """Numbers of the states that steps found near a singular position; None if steps do not look."""

@@ -26,6 +26,8 @@ class Integrator(ABC):
     explicit: bool
     #: it chooses its steps
     adaptive = False
+    #: what makes a run with it more accurate
+    finer = "smaller steps"
     #: stages of a step, the state before it included, and their coefficients; implicit ones have none
     tableau: Tableau = NONE
     #: constants of the Newmark family; explicit ones have none

@@ -49,6 +49,7 @@ class RungeKutta54(RungeKutta):
 
     tableau = RK54
     adaptive = True
+    finer = "a smaller tolerance of the integrator"
 
     def run(self, advance, ends, step, interval, rows, progress, interrupts) -> Run:
         """The run to the last of `ends` by `advance(steps, control)`, with what `rows` keeps of it; `step` is the first one

@@ -92,7 +92,7 @@ class Scheme:
 
     def remark(self, work: Workspace) -> str:
         """A sentence, at the end of a run, on what makes a motion less accurate than its step says; empty if nothing does."""
-        return self.formulation.remark(work)
+        return self.formulation.remark(work) or self.formulation.rows_off(work)
 
     def singular_states(self, motion) -> np.ndarray | None:
         """Numbers of the states that steps found near a singular position; None if steps do not look."""

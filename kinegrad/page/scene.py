@@ -277,7 +277,8 @@ class _Scene:
         if len(motion.t) == 1:
             return [*facts, "one position"]
         facts.append(f"{len(motion.hs)} steps to {motion.ts[-1]:g} s")
-        facts.append(f"energy drift {_brief(motion.energies.drift)} J")
+        energies = motion.energies
+        facts.append(f"energy drift {_brief(energies.drift)} J, {_brief(100.0 * energies.drift_part)} %")
         if motion.status:
             facts.append("stopped early")
         return facts

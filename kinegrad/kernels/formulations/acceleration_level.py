@@ -161,8 +161,8 @@ def choose_again(fn, ctx, m, opts):
 
 @kernel
 def keep_rows(ctx, m):
-    """The rows at the state before a step, for `rows_moved` and `forget_sizes`: Phi, Phid and lam, in Dp their lengths, by
-    which a coordinate's change is judged too, and the sizes so far."""
+    """The rows at the state before a step, for `rows_moved` and `forget_sizes`: Phi, Phid, lam, the sizes so far, in Dp their
+    lengths."""
     wide, dense, n, J, w = wide_(ctx), wide_(ctx)[DENSE], q_(ctx).shape[0], J_(ctx), w_(ctx)
     Phi, Phi0, lam, lam0, sizes, sizes0 = Phi_(ctx), Phi0_(ctx), lam_(ctx), lam0_(ctx), sizes_(ctx), sizes0_(ctx)
     reach, length, q = reach_(ctx), Dp_(ctx), q_(ctx)

@@ -36,6 +36,8 @@ class ComparisonRow:
         Whether errors explain the difference; False for a run that failed, None for a combination that was refused.
     energy_drift, max_constraint : float or None
         Largest error of the balance of energy [J], and largest violation of a constraint row.
+    energy_drift_percent : float or None
+        The first as per cent of the energy that moves.
     iterations, us_per_step : float or None
         Newton iterations (or evaluations) and microseconds of processor time, by step.
     steps : int or None
@@ -60,6 +62,7 @@ class ComparisonRow:
     difference: float | None = None
     agrees: bool | None = None
     energy_drift: float | None = None
+    energy_drift_percent: float | None = None
     max_constraint: float | None = None
     iterations: float | None = None
     us_per_step: float | None = None
@@ -186,7 +189,13 @@ class Comparison:
     def to_dataframe(self):
         """A pandas DataFrame: a row for each combination, a column for each entry; ``attrs["units"]`` has their units."""
         table = import_pandas().DataFrame([asdict(row) for row in self.rows], columns=COLUMNS)
-        units = {"error": self.unit, "difference": self.unit, "energy_drift": "J", "us_per_step": "µs"}
+        units = {
+            "error": self.unit,
+            "difference": self.unit,
+            "energy_drift": "J",
+            "energy_drift_percent": "%",
+            "us_per_step": "µs",
+        }
         table.attrs["units"] = units
         return table
 

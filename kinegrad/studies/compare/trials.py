@@ -142,6 +142,7 @@ def _cost(look: Look) -> dict:
     motion, steps = look.motion, max(1, len(look.motion.hs))
     found = {
         "energy_drift": motion.energies.drift,
+        "energy_drift_percent": 100.0 * motion.energies.drift_part,
         "max_constraint": float(motion.constraint_violation[:, 0].max()),
         "iterations": float(motion.iterations.sum()) / steps,
         "us_per_step": 1e6 * look.cpu_s / steps,
