@@ -6,9 +6,13 @@ import warnings
 
 import numpy as np
 
+from kinegrad.coordinates.sizes import sizes_of
+from kinegrad.coordinates.system import System
 from kinegrad.errors import AccuracyWarning
 from kinegrad.kernels.products import EVALUATE, OBSERVE
 from kinegrad.motion import Motion
+
+ROUNDING = 1e-12  # of the largest size of what is zero at a kink: so near to it a state is on neither side
 
 
 def crossings(motion: Motion) -> dict[str, float]:
@@ -20,11 +24,26 @@ def crossings(motion: Motion) -> dict[str, float]:
         return {}
     work = motion.system.workspace(s=motion.s)
     fn = work.functions(EVALUATE, OBSERVE)
-    q, qd, qdd = (np.ascontiguousarray(getattr(motion, name)) for name in ("q", "qd", "qdd"))
-    crossed = np.full(len(owners), -1, np.int64)
-    sides = np.zeros(int(work["kink"]["row"].sum()))
-    first_crossings(fn, work.pointer, np.ascontiguousarray(motion.t), q, qd, qdd, sides, crossed)
+    states = [np.ascontiguousarray(getattr(motion, name)) for name in ("t", "q", "qd", "qdd")]
+    sizes, near = sizes_of(motion.system), np.zeros(int(work["kink"]["row"].sum()))
+
+    def found(near):
+        sides, largest, crossed = np.zeros_like(near), np.zeros_like(near), np.full(len(owners), -1, np.int64)
+        of_scalars = units(motion.system, sizes.length)
+        first_crossings(fn, work.pointer, *states, of_scalars, sizes.time, near, sides, largest, crossed)
+        return crossed, largest
+
+    crossed, largest = found(near)
+    if (crossed >= 0).any():  # once more, with what rounding makes of zero
+        crossed, _ = found(ROUNDING * largest)
     return {name: float(motion.t[k]) for name, k in zip(owners, crossed, strict=True) if k >= 0}
+
+
+def units(system: System, length: float) -> np.ndarray:
+    """(scalars,) the length of the model for those that are lengths, 1 for others."""
+    lengths, points = system.lengths, [point for *_, point in system.tables["markers"]]
+    scalars = system.tables["scalars"]
+    return np.array([length if (points[marker] if marker >= 0 else lengths[k]) else 1.0 for marker, k in scalars])
 
 
 def tell_of_kinks(motion: Motion, stacklevel: int) -> None:

@@ -336,7 +336,9 @@ class Elements:
         """Have a run tell when it crosses a kink of these outputs, of the element `name`."""
         switches = formula.switches(*outputs)
         if switches and formula.called is None:
-            record = self.packed.add(formula, [Tape.build(switches, formula.inputs())], row=len(switches), exact=None)
+            tape = Tape.build(switches, formula.inputs())
+            count = len(switches) // (3 * len(formula.scalars) + 3)
+            record = self.packed.add(formula, [tape], row=count, exact=None)
             self.add("kink", name, record)
 
     # --- rows ---

@@ -15,6 +15,7 @@ from kinegrad.expressions.tape import Tape
 from kinegrad.laws import Law
 
 ARGUMENTS = 3  # number of the tape of the arguments of a law
+ROUNDING = 1e-12  # of its largest knot: so near to a knot the argument of a table is on neither side
 
 
 class Formula:
@@ -38,7 +39,7 @@ class Formula:
         self.scalars: dict[int, tuple[Scalar, Scalar, Scalar]] = {}
         self.slots: dict[int, Scalar] = {}
         self.places: dict[Scalar, Scalar] = {}  # coefficients of tables, and which slots they are
-        self._kinked: set[Scalar] = set()  # pieces of tables whose slope jumps
+        self._kinked: dict[Scalar, Scalar] = {}  # pieces of tables whose slope jumps, and their numbers, 0 at a knot
         self.jumps: list[Scalar] = []  # numbers that change sign where what is computed jumps
         self._rates: dict[Scalar, Scalar] = {}
         self.spline = -1
@@ -56,11 +57,12 @@ class Formula:
         """A number of the model."""
         return self.slots.setdefault(index, self.graph.input(f"s{index}"))
 
-    def take_spline(self, index: int, owner: str) -> None:
-        """Let w be the value of that spline; a formula has room for one."""
+    def value_of_spline(self, index: int, pieces: Callable) -> Scalar:
+        """The value of a spline: w, for which there is room once, or a polynomial of its `pieces` (LAW-12)."""
         if self.spline not in (-1, index):
-            raise ExpressionError(f"uses two splines, the second of them {owner}; an expression takes one.")
+            return self.polynomial(self.t, pieces())
         self.spline = index
+        return self.w
 
     def parse(self, number: float | Expression):
         """The Scalar (or three) of an expression."""
@@ -70,10 +72,14 @@ class Formula:
 
     def table(self, x: Scalar, name: str) -> Scalar:
         """The polynomial of the piece of a table that x lies in (LAW-12)."""
-        table = self._tables(name)
+        return self.polynomial(x, self._tables(name))
+
+    def polynomial(self, x: Scalar, table) -> Scalar:
+        """The same, of the slots of a table."""
         piece = self.graph.find(x, table.first)
         if table.kinked:
-            self._kinked.add(piece)
+            low, high = (self.graph.find(x + side * ROUNDING * table.largest, table.first) for side in (-1.0, 1.0))
+            self._kinked[piece] = (low + 1.0) * algebra.below(high, low)
         beyond, y = x - self.graph.slot(piece + float(table.knots)), self.graph.constant(0.0)
         for k in reversed(range(table.degree + 1)):
             place = piece * float(table.degree + 1) + float(table.coefficients + k)
@@ -83,18 +89,20 @@ class Formula:
         return y
 
     def switches(self, *outputs: Scalar) -> list[Scalar]:
-        """What tells on which side of their kinks the outputs are: numbers that are 0 at a kink (LAW-13)."""
+        """What tells on which side of their kinks the outputs are (LAW-13): for each kink a number that is 0 there, its sign or
+        the number of a piece, and derivatives of the first by u, u̇, ü of all scalars, and by t."""
         graph, moved = self.graph, self.moved_by(*outputs)
-        found = [jump for jump in self.jumps if moved.issuperset(self.moved_by(jump))]
+        found = [(jump, algebra.sign(jump)) for jump in self.jumps if moved.issuperset(self.moved_by(jump))]
         for i in graph.needed(outputs):
             operands = [graph[k] for k in graph.operands[i]]
             if graph.operations[i] == "abs":
-                found.append(algebra.sign(*operands))
+                found.append((operands[0], algebra.sign(*operands)))
             elif graph.operations[i] in ("min", "max"):
-                found.append(algebra.sign(operands[0] - operands[1]))
+                found.append((operands[0] - operands[1], algebra.sign(operands[0] - operands[1])))
             elif graph[i] in self._kinked:
-                found.append(graph[i] + 1.0)
-        return found
+                found.append((graph.constant(1.0), self._kinked[graph[i]]))
+        by = [*(u[k] for k in range(3) for u in self.scalars.values()), self.t]
+        return [x for beyond, side in found for x in (beyond, side, *graph.gradient(beyond, by))]
 
     @property
     def numbers(self) -> list[Scalar]:

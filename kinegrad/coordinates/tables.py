@@ -17,12 +17,14 @@ DEGREES = {"linear": 1, "cubic": 3}
 
 @dataclass(frozen=True)
 class TableSlots:
-    """Where the numbers of a table are: its first slot, the first knot, the first coefficient, and the degree of its pieces."""
+    """Where the numbers of a table are: its first slot, the first knot, the first coefficient; the degree of its pieces, and
+    the size of its largest knot."""
 
     first: int
     knots: int
     coefficients: int
     degree: int
+    largest: float
 
     @property
     def kinked(self) -> bool:
@@ -42,11 +44,22 @@ def lower(elements, name: str) -> TableSlots:
     pieces = Pieces(x, DEGREES[table.interpolation], table.outside == "hold")
     ends = (x[0], x[-1]) if table.outside == "error" else (-BEYOND, BEYOND)
     near = NEAR * (x[-1] - x[0]) if table.outside == "error" else 0.0
-    begins = pieces.begins
-    numbers = [len(begins), ends[0] - near, ends[1] + near, *begins]
-    first = slots.scalars(f"{path} pieces", [slots.graph.constant(float(number)) for number in numbers])
+    first = _pieces(slots, path, ends[0] - near, ends[1] + near, pieces.begins)
     coefficients = slots.linear(f"{path} coefficients", fields, pieces)
-    return TableSlots(first, first + 3, coefficients, pieces.degree)
+    return TableSlots(first, first + 3, coefficients, pieces.degree, float(np.abs(x).max()))
+
+
+def spline_slots(elements, name: str, spline: dict) -> TableSlots:
+    """The slots of a spline in time, whose record has its times and the first of its coefficients, as those of a table."""
+    begins = elements.times[spline["t0"] : spline["t1"] - 1]
+    first = _pieces(elements.slots, f"forces.{name}", -BEYOND, BEYOND, begins)
+    return TableSlots(first, first + 3, spline["slot"], 3)
+
+
+def _pieces(slots, path: str, low: float, high: float, begins) -> int:
+    """The first of the slots that tell where pieces are: their number, the ends, where each begins."""
+    numbers = [len(begins), low, high, *begins]
+    return slots.scalars(f"{path} pieces", [slots.graph.constant(float(number)) for number in numbers])
 
 
 class Pieces(LinearMap):

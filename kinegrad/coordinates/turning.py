@@ -33,7 +33,7 @@ def along(axes: list, x: list) -> list:
 
 
 def rotation_vector(e: list, g: list) -> tuple[list, list]:
-    """The rotation vector (BSH-1) from axes e to axes g, along e, of less than half a turn; what changes sign beyond that.
+    """The rotation vector (BSH-1) from axes e to axes g, along e, of less than half a turn; what changes its sign beyond that.
 
     The latter is zero where the rotation is far from half a turn.
     """
@@ -42,7 +42,7 @@ def rotation_vector(e: list, g: list) -> tuple[list, list]:
     size = algebra.sqrt(dot(twice, twice) + TINY)
     ratio = algebra.atan2(size, trace - 1.0) / size
     near = algebra.largest(algebra.sign(NEAR_HALF - trace), 0.0 * trace)
-    return [ratio * x for x in twice], [near * algebra.sign(x) for x in twice]
+    return [ratio * x for x in twice], [near * x for x in twice]
 
 
 def rotation(elements, formula, body: str) -> list:

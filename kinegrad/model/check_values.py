@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinegrad.expressions.syntax import Expression
+from kinegrad.laws import Law
 from kinegrad.model.bodies import AxisInertia, Body, FrameMarker, PointMarker, Pose, VectorMarker
 from kinegrad.model.constraints import Angle, Distance, Dot, SphericalStart
 from kinegrad.model.element import Element, dotted
@@ -223,6 +224,20 @@ class _Values:
     def objective(self, path: tuple, objective: Element) -> Iterator[tuple[tuple, str]]:
         for place, sentence in objective.wrong_values(self):
             yield (*path, *place), sentence
+        laws = {
+            name: force.value
+            for name, force in self.model.forces.items()
+            if isinstance(getattr(force, "value", None), Law)
+        }
+        used = {name.partition(".")[0]: None for name, _ in getattr(objective.expression, "references", ())}
+        first, *others = [name for name in used if name in laws] or [None]
+        second = next((name for name in others if laws[name] is not laws[first]), None)
+        if second is not None:
+            yield (
+                (*path, objective.kind),
+                f"uses the functions of two forces, {first!r} and {second!r}, and an expression takes one; make two "
+                "objectives, and add these where they are used.",
+            )
 
     # --- simulation ---
 

@@ -8,7 +8,6 @@ import numpy as np
 
 LEVEL = 0.95
 RANK = 1e-10  # singular values, of the largest, below which a combination of parameters is not determined
-PART = 0.3  # of the largest entry: parameters that belong to such a combination
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Estimates:
     covariance : list of lists
         Of the labels; empty where some are not determined.
     undetermined : list of str
-        Parameters of which a combination has no influence on the signals.
+        Parameters that belong to a combination without influence on the signals: each of them may have any value.
     count, freedom : int
         Data, and data less labels.
     rms : float
@@ -82,7 +81,8 @@ def estimates(labels, values, held, residuals: np.ndarray, jacobian: np.ndarray,
     _, sigma, V = np.linalg.svd(J / sizes, full_matrices=True)
     sigma = np.append(sigma, np.zeros(len(free) - len(sigma)))
     weak = sigma <= RANK * sigma.max(initial=0.0)
-    loose = sorted({k for row in V[weak] for k in np.flatnonzero(np.abs(row) > PART * np.abs(row).max())})
+    turned = RANK * sigma.max(initial=0.0) / sigma[~weak].min(initial=np.inf)  # of vectors, by what counts as zero
+    loose = np.flatnonzero(np.linalg.norm(V[weak], axis=0) > turned)
     none = [None] * len(free)
     if weak.any() or (freedom <= 0 and not known):
         undetermined = [names[k] for k in loose] or names

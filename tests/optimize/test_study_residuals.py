@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kinegrad as kg
+from kinegrad.optimize.estimates import estimates
 from kinegrad.optimize.residuals import stencil
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -268,3 +269,44 @@ def test_what_does_not_go_together():
         kg.Study(model, variables={"F": {}}, residuals={"a": one["x"] | {"sigma": 1.0}, "b": one["x"]})
     with pytest.raises(kg.KinegradError, match="'least-squares', which is for studies with residuals"):
         kg.Study(model, variables={"F": {}}, minimise="end**2").optimize("least-squares")
+
+
+@pytest.mark.parametrize("data", [3, 40])
+@pytest.mark.parametrize("seed", range(6))
+def test_all_parts_of_an_undetermined_direction_are_named(seed, data):
+    """Jacobians with a known null space, whose parts are of very different sizes."""
+    rng = np.random.default_rng(seed)
+    free, part = 3, 10.0 ** rng.uniform(-5.0, 0.0, 4)  # of the parameters 2 to 5, in units of their columns
+    strong = rng.normal(size=(data, free + 2))
+    last = -(strong[:, 2:] * part[:3]) @ np.ones(3) / part[3]
+    J = np.column_stack([strong, last]) * 10.0 ** rng.uniform(-8.0, 8.0, 6)
+    order = rng.permutation(6)
+    labels = [f"p{k}" for k in order]
+    found = estimates(labels, np.ones(6), np.zeros(6, bool), rng.normal(size=data), J[:, order], True)
+    expected = {"p2", "p3", "p4", "p5"} if data > 5 else {f"p{k}" for k in range(6)}
+    assert set(found.undetermined) == expected and found.deviations == [None] * 6
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_parameters_that_scale_a_motion_alike_are_all_named(bounded):
+    """A force, a stiffness, a damping and a mass; and an angle of the start, which the data determine."""
+    model = kg.Model.from_yaml_text("""
+kinegrad: 1
+parameters: {u: 1.0, m: 1.0, k: 5.0, c: 0.3, v: 1.0}
+ground: {markers: {O: [0, 0, 0]}}
+bodies: {b: {mass: m, inertia: [1, 1, 1], markers: {O: [0, 0, 0]}}}
+joints: {s: {type: prismatic, between: [ground.O, b.O], axis: [1, 0, 0]}}
+forces:
+  push: {type: force, acts_on: s.distance, value: u}
+  spring: {type: spring, acts_on: s.distance, stiffness: k, damping: c}
+degrees_of_freedom: {s.distance: {position: 0, velocity: v}}
+simulation: {t_end: 1, step: 0.01, formulation: {type: index1}, integrator: {type: rk4}}
+""")
+    times = [0.1 * i for i in range(1, 10)]
+    data = kg.simulate(kg.joint(model.with_values(k=7.3, c=0.55)))
+    values = [float(data["b.O.x"][round(100 * t)]) for t in times]
+    for names in ("kcmu", "kcmuv"):
+        variables = {n: {"bounds": [0.01, 30]} if bounded else {} for n in names}
+        residuals = {"r": {"signal": "b.O.x", "t": times, "values": values, "sigma": 1e-3}}
+        found = kg.Study(model, variables=variables, residuals=residuals).optimize().estimates
+        assert sorted(found.undetermined) == ["c", "k", "m", "u"]

@@ -6,6 +6,7 @@ import numpy as np
 
 from kinegrad.coordinates.cubics import CubicSpline
 from kinegrad.coordinates.forces.laws import add_law, force_or_power, on_measure
+from kinegrad.coordinates.tables import spline_slots
 from kinegrad.expressions.syntax import Expression
 
 
@@ -28,5 +29,6 @@ def lower(elements, name: str, force) -> None:
 
 def signal(elements, formula, name: str, force, part: str):
     """The value of the spline, or its power."""
-    formula.take_spline(elements.owners["spline"].index(name), f"force {name!r}")
-    return force_or_power(elements, formula, force, formula.w, part)
+    number = elements.owners["spline"].index(name)
+    value = formula.value_of_spline(number, lambda: spline_slots(elements, name, elements.tables["spline"][number]))
+    return force_or_power(elements, formula, force, value, part)

@@ -1,4 +1,4 @@
-"""Kinks of expressions that a motion crosses: tape 0 gives what tells the side, `row` numbers for each element (LAW-13)."""
+"""Kinks of expressions that a motion crosses: tape 0 gives what tells the side of `row` kinks for each element (LAW-13)."""
 
 from kinegrad.kernels.elements.laws import load_registers, run, scalar_values
 from kinegrad.kernels.elements.layout import ELEMENTS
@@ -15,10 +15,11 @@ KIND = Kind({"kink": ()})
 
 
 @entry(what="the search for kinks")
-def first_crossings(fn, ctx, t, q, qd, qdd, sides, crossed):
+def first_crossings(fn, ctx, t, q, qd, qdd, unit, duration, near, sides, largest, crossed):
     """The first state by which each element has crossed a kink, in `crossed`, which holds -1; `sides` holds zeros.
 
-    What is just at a kink has the side 0, and counts as where it was before.
+    What is no further from a kink than `near` counts as where it was before.  `largest` becomes the largest size of what is
+    zero at each kink: the sum of what its inputs make of it, the `unit` of a scalar, or the time `duration`, added to each.
     """
     kinks, code, const, outs, reg, s = kink_(ctx), code_(ctx), const_(ctx), outs_(ctx), reg_(ctx), s_(ctx)
     flag_(ctx)[FREEDOMS] = 0
@@ -33,10 +34,18 @@ def first_crossings(fn, ctx, t, q, qd, qdd, sides, crossed):
             e = kinks[j]
             r = load_registers(e, sc_(ctx), ins_(ctx), slots_(ctx), s, t[k], 0.0 * s[0], False, reg)
             run(code, const, e["c0"], e["e0"], e["q0"], e["r0"], r, reg, s)
-            for h in range(e["row"]):
-                side = real(reg[outs[e["o0"] + h]])
-                if crossed[j] < 0 and side * sides[place] != 0.0 and side != sides[place]:
-                    crossed[j] = k
-                if side != 0.0:
+            n, o = e["in1"] - e["in0"], e["o0"]
+            for _ in range(e["row"]):
+                beyond, side = abs(real(reg[outs[o]])), real(reg[outs[o + 1]])
+                size = abs(real(reg[outs[o + 2 + 3 * n]])) * (abs(t[k]) + duration)
+                for i in range(3 * n):
+                    one = unit[ins_(ctx)[e["in0"] + i % n]] / duration ** (i // n)
+                    size += abs(real(reg[outs[o + 2 + i]])) * (abs(real(reg[i])) + one)
+                if size < 1e300:
+                    largest[place] = max(largest[place], size)
+                if side != 0.0 and beyond > near[place]:
+                    if crossed[j] < 0 and sides[place] != 0.0 and side != sides[place]:
+                        crossed[j] = k
                     sides[place] = side
                 place += 1
+                o += 3 * n + 3
