@@ -6,7 +6,7 @@ from kinegrad.kernels.natural.records import AT, MU, V
 from kinegrad.kernels.pattern import place
 from kinegrad.kernels.vec3 import add, axpy, dot, inc_at, mul, vec_at
 
-ROUNDING = 1e-15  # part of the largest inertia of a frame: what is left of moments that cancel
+ROUNDING = 1e-15  # part of the inertia that a coordinate would have: what is left of moments that cancel
 
 
 @kernel
@@ -139,6 +139,8 @@ def mass_matrix(frame, basis, entity, fcol, P, M):
                 t = dot(vec_at(X, 0), x) + dot(vec_at(X, 3), y) + dot(vec_at(X, 6), z)
                 if own:
                     t += dot(vec_at(X, 9), r)
+                if a == b and abs(real(t)) <= ROUNDING * most_inertia(Z, X, own):
+                    t -= real(t)  # none but for rounding, as across a plate: rows are weighed by it
                 M[place(P, fcol[a]["k"], fcol[b]["k"])] += t
             if not own:
                 beside_leader(entity[basis[B["b0"]]["e"]], fcol[b]["k"], r, P, M)
@@ -147,21 +149,16 @@ def mass_matrix(frame, basis, entity, fcol, P, M):
             for j in range(3):
                 if k[j] >= 0:
                     M[place(P, k[j], k[j])] += Z[15]
-    for i in range(1, frame.shape[0]):
-        if frame[i]["lead"] == i:
-            clear_rounding(fcol, frame[i]["y0"], frame[i]["y1"], P, M)
 
 
-@kernel
-def clear_rounding(fcol, first, end, P, M):
-    """M of coordinates of a frame without inertia but for rounding, as those across a plate, is 0: rows are weighed by it."""
-    most = 0.0
-    for c in range(first, end):
-        most = max(most, real(M[place(P, fcol[c]["k"], fcol[c]["k"])]))
-    for c in range(first, end):
-        p = place(P, fcol[c]["k"], fcol[c]["k"])
-        if abs(real(M[p])) <= ROUNDING * most:
-            M[p] -= real(M[p])
+@inlined
+def most_inertia(Z, Y, own):
+    """What the inertia of a coordinate would be at most, did no moments of its frame cancel: Σ |Y_h|² of all of them."""
+    second, t = abs(real(Z[0])) + abs(real(Z[5])) + abs(real(Z[10])), 0.0
+    for h in range(4 if own else 3):
+        y = vec_at(Y, 3 * h)
+        t += real(dot(y, y)) * (second if h < 3 else real(Z[15]))
+    return t
 
 
 @inlined
