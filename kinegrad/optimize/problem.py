@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kinegrad.coordinates.sets import lower
+from kinegrad.coordinates.sizes import size_arrays
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kinematics.start import place, usual_moves
 from kinegrad.model.varying_bodies import VaryingBodies
@@ -21,6 +22,7 @@ from kinegrad.optimize.plan import CasePlan, Plan
 from kinegrad.optimize.residuals import Fits
 from kinegrad.optimize.second import SecondDerivatives, symmetric
 
+NOTHING = 1e-12  # of the unit of a goal in sizes of the model: rounding
 SAME = 1e-6  # of usual moves: positions that are one
 
 
@@ -334,7 +336,19 @@ class StudyProblem:
             limits = [abs(limit) for limit in constraint.limits if np.isfinite(limit)]
             sizes[k] = constraint.scale or max(sizes[k], *limits)
         sizes[: self.n_goals] = self.plan.scale or sizes[: self.n_goals].max(initial=0.0)
-        return np.where(sizes > 1e-12, sizes, 1.0)
+        usual = self._usual(first)
+        return np.where(sizes > NOTHING * usual, sizes, usual)
+
+    def _usual(self, first: Evaluation) -> np.ndarray:
+        """(g,) sizes of goals whose objectives have their units in sizes of the model; 1 where they use none."""
+        sizes = np.zeros(len(self.map.objectives))
+        for runs, places in self._cases:
+            of = dict(zip(runs.system.objectives, size_arrays(runs.system)["psi_size"], strict=True))
+            for k in places:
+                sizes[k] = of[self.map.objectives[k].partition("@")[0]]
+        by_objectives, _ = self.map.jacobians(np.array(list(first.objectives.values())), self._rho(first.values))
+        usual = np.abs(by_objectives) @ sizes
+        return np.concatenate([np.ones(len(first.goals) - len(usual)), np.where(usual > 0.0, usual, 1.0)])
 
     @property
     def constraint_limits(self) -> tuple[np.ndarray, np.ndarray]:
