@@ -63,7 +63,7 @@ def without_null_rows(system: System) -> System:
             f"The mechanism cannot move as {system.row_names[worst]!r} asks: it wants a rate of {rate:.3g}, and "
             "nothing that can move has one there. Remove it, or free that direction."
         )
-    for name in ("structure", "unit_powers"):  # those of all rows
+    for name in ("structure", "unit_powers", "size_arrays"):  # those of all rows
         system.tables.pop(name, None)
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     m = int(keep.sum())

@@ -18,13 +18,16 @@ from kinegrad.expressions.maps import GraphMap
 from kinegrad.expressions.syntax import Expression
 from kinegrad.kernels.records import COINCIDENCE, DISTANCE, DOT, MEASURE, UNTOLD
 from kinegrad.model.bodies import AxisInertia, FrameMarker, PointMarker
+from kinegrad.model.signals import unit_of
+from kinegrad.model.units import ONE, SECOND
 
 if TYPE_CHECKING:
     from kinegrad.coordinates.system import System
     from kinegrad.model.model import Model
     from kinegrad.model.parameters import Parameters
 
-STEPS = 1024  # of the model, that are a time where no end is given: 1 s for steps of 1 ms
+STEPS = 4096  # of the model, that are its end where none is given
+PART = 0.25  # of the end: a time of the model
 
 
 class Sizes(NamedTuple):
@@ -38,7 +41,7 @@ class Sizes(NamedTuple):
     mass : float
         That of the heaviest body.
     time : float
-        `t_end` of the simulation section, or 1024 steps where there is none.
+        A quarter of `t_end` of the simulation section, or of 4096 steps where there is none.
     """
 
     length: float
@@ -63,7 +66,7 @@ class Numbers:
         poses = [getattr(body.pose, "origin", ()) for body in bodies]
         self._poses = self._take(x for origin in poses for x in origin)
         end, step = model.simulation.t_end, model.simulation.step
-        self._time, self._parts = self._take([step if end is None else end]), 1 if end is not None else STEPS
+        self._time, self._parts = self._take([step if end is None else end]), PART * (STEPS if end is None else 1)
         graph = Graph()
         resolve = parameters.resolve(graph)
         scalars = [
@@ -139,12 +142,35 @@ def unit_powers(system: System) -> np.ndarray:
 
 
 def size_arrays(system: System) -> dict[str, np.ndarray]:
-    """What compiled code judges by: the arrays `SIZES` of `kinegrad.kernels.products`."""
+    """What compiled code judges by, not to be changed: the arrays `SIZES` of `kinegrad.kernels.products`."""
+    sizes, (before, arrays) = sizes_of(system), system.tables.get("size_arrays", (None, {}))
+    if sizes != before:
+        arrays = _size_arrays(system, sizes)
+        system.tables["size_arrays"] = sizes, arrays
+    return arrays
+
+
+def _size_arrays(system: System, sizes: Sizes) -> dict[str, np.ndarray]:
     if "unit_powers" not in system.tables:
         system.tables["unit_powers"] = system.lengths, unit_powers(system)
-    sizes, (lengths, powers) = sizes_of(system), system.tables["unit_powers"]
+    lengths, powers = system.tables["unit_powers"]
     unit = np.where(lengths, sizes.length, 1.0)
     told = np.isfinite(powers)
     per_row = np.where(told, sizes.length ** -np.where(told, powers, 0.0), 0.0)
     soft = np.where(told, sizes.length ** (2.0 * np.where(told, powers, 1.0) - 2.0), 1.0)[: system.m]
-    return {"size": np.array(sizes), "unit": unit, "per": 1.0 / unit, "per_row": per_row, "soft": soft}
+    return {
+        "size": np.array(sizes), "unit": unit, "per": 1.0 / unit, "per_row": per_row, "soft": soft,
+        "psi_size": objective_sizes(system, sizes),
+    }  # fmt: skip
+
+
+def objective_sizes(system: System, sizes: Sizes) -> np.ndarray:
+    """(objectives,) the units of objectives in the sizes of the model; 1 where names do not tell."""
+    if "units_of_objectives" not in system.tables:
+        found = []
+        for objective in system.model.objectives.values():
+            unit = unit_of(system.model, objective.expression) or ONE
+            found.append(unit * SECOND if objective.kind == "integral" else unit)
+        system.tables["units_of_objectives"] = [(float(unit.m), float(unit.kg), float(unit.s)) for unit in found]
+    length, mass, time = sizes
+    return np.array([length**m * mass**kg * time**s for m, kg, s in system.tables["units_of_objectives"]])

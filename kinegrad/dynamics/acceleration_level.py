@@ -15,7 +15,7 @@ from kinegrad.kernels.prepared import Prepared
 from kinegrad.kernels.products import BIAS, EVALUATE
 from kinegrad.kinematics.constrained import squares_of
 from kinegrad.kinematics.freedoms import first_rows
-from kinegrad.kinematics.singular import NULL, inertia_scale
+from kinegrad.kinematics.singular import inertia_scale, without_null
 from kinegrad.kinematics.start import row_sizes
 
 NOTICEABLE = 1e-4  # part of the accelerations that penalties let through
@@ -142,10 +142,9 @@ def no_length(times: np.ndarray, psi: np.ndarray) -> Steps:
 
 def rank_of_rows(work) -> tuple[int, dict[str, np.ndarray]]:
     """The rank of the constraint rows at the start that the workspace holds, and scales of rows and coordinates (IDX-7)."""
-    J, columns = first_rows(work, "J", work.system.m).real, inertia_scale(work)
-    size = np.sqrt(squares_of(J) @ columns**2) if isinstance(J, Rows) else np.linalg.norm(J * columns, axis=1)
-    largest = size.max(initial=0.0) or 1.0
-    rows = 1.0 / np.where(size > NULL * largest, size, largest)
+    J, (columns, _), per_row = first_rows(work, "J", work.system.m).real, inertia_scale(work), work["per_row"]
+    size = np.sqrt(squares_of(J) @ columns**2 if isinstance(J, Rows) else np.square(J * columns).sum(axis=1))
+    rows = 1.0 / without_null(size, per_row[: work.system.m])
     scales = {"row_scale": rows, "scale": columns, "reach": 1.0 / row_sizes(work.system, work, len(J))}
     if isinstance(J, Rows):
         finite = np.isfinite(J.values).all()

@@ -170,7 +170,8 @@ def part_left(work, compliance: float) -> float:
 
 def exact_part_left(work, compliance: float) -> float:
     """The same by singular values."""
-    rows = work["J"][: work.system.m].real * inertia_scale(work)
+    scale, heaviest = inertia_scale(work)
+    rows = work["J"][: work.system.m].real * scale / np.sqrt(work["soft"] * heaviest)[:, None]
     if not np.isfinite(rows).all():
         return 0.0
     values = np.linalg.svd(rows, compute_uv=False).tolist()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegrad.coordinates.sizes import power_of_two
+from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.acceleration_level import no_length
 from kinegrad.dynamics.formulation import Formulation
 from kinegrad.dynamics.newmark_family import NewmarkFamily
@@ -18,6 +20,7 @@ from kinegrad.kinematics.states import refuse_velocity_rows
 
 NEARLY_LOST = 14  # -ln of the part that is left of a pivot: the square of 1e-3
 NULL = 1e-24  # of the square of the largest row: a row that is none but for rounding
+TOO_LIGHT = 1e-11  # of the largest inertia, in sizes of the model: what a coordinate moves that is known to few digits
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
 
@@ -34,7 +37,7 @@ class MatrixR(Formulation):
     families = (NewmarkFamily, RungeKutta)
     unused_if_explicit = ("max_iterations",)
     needs = (EVALUATE, BIAS, POSITION)
-    weights: np.ndarray | None = None  # of rows, by their sizes at the start
+    weights: np.ndarray | None = None  # of rows, by their units, and by their sizes at the start
 
     def __init__(self, system, options, integrator, given):
         super().__init__(system, options, integrator, given)
@@ -95,14 +98,31 @@ class MatrixR(Formulation):
     def _measure(self, work):
         """Scales of coordinates and weights of rows, from M and J of the context."""
         self.scale = scale(self.system.lengths, work["M"].real.diagonal())
-        self.weights = row_weights(work["J"].real / self.scale)
+        self.unit, self.rows = work["unit"].copy(), rows_alike(work)
+        self.weights = np.stack([self.rows**2, row_weights(work["J"].real / self.scale, self.rows)])
 
     def remark(self, work) -> str:
         if max(self.lost, int(self.parts.ready[1])) < NEARLY_LOST:
-            return ""
+            return self._too_light(work)
         return (
             "The motion comes near a singular position, where the independent coordinates of matrix-r hardly determine the "
             "others and it keeps few digits; compare with ali3p, which passes such positions."
+        )
+
+    def _too_light(self, work) -> str:
+        """A sentence on a coordinate that moves so little inertia that rounding of others drowns it."""
+        R, M = self.arrays.R.real, work["M"].real
+        if not len(R) or self.parts.nu == 0:
+            return ""
+        part = ((R @ M) * R).sum(axis=1) * self._unit() ** 2 / (M.diagonal() * self.unit**2).max()
+        least = int(part.argmin())
+        if not 0.0 < part[least] < TOO_LIGHT:
+            return ""
+        k = self.chosen[least]
+        name = self.system.coordinates[k] if k >= 0 else self.free[least].name
+        return (
+            f"{name!r} moves {part[least]:.1g} of the largest inertia, and matrix-r keeps few digits of its motion in these "
+            "coordinates; compare with ali3p or index1, or with joint coordinates."
         )
 
     def keep(self, work, row):
@@ -134,7 +154,7 @@ class MatrixR(Formulation):
         now = self.chosen
         self.resume(work, row)
         if not np.array_equal(now, self.chosen):
-            self.parts = self.selection.partition(self.chosen, self.system.m, work["M"])
+            self.parts = self.selection.partition(self.chosen, self.system.m, work["M"], self.weights)
         work["v"][:], work["a"][:] = work["vp"], work["ap"]
 
     def allow_changes(self, work, fn, objectives):
@@ -164,9 +184,14 @@ class MatrixR(Formulation):
     def _own(self, off: np.ndarray):
         """What compiled steps in the present coordinates have beside the context."""
         return self.kernels.Coordinates(
-            self.parts, self.arrays, self.scale, self.z, self.zd, self.zdd, self.chosen, self.carried,
+            self.parts, self.arrays, self.scale, self._unit(), self.z, self.zd, self.zdd, self.chosen, self.carried,
             self.before, off, self.scratch,
         )  # fmt: skip
+
+    def _unit(self) -> np.ndarray:
+        """Units of the present coordinates."""
+        measured = 1.0 / self.rows[[f.row for f in self.free]]
+        return np.where(self.chosen >= 0, self.unit[self.chosen], measured)
 
     def put_velocities(self, work, v):
         super().put_velocities(work, v)
@@ -231,7 +256,7 @@ class MatrixR(Formulation):
         """Whether other independent coordinates are better at the state; they are then read from it (MR-11)."""
         n, m, chosen = self.system.n, self.system.m, self.chosen.copy()
         scratch = np.zeros((m, n)), np.zeros(min(m, n)), np.zeros(n, np.int64)
-        status = self.stage.best(work.pointer, m, self.scale, *scratch, chosen)
+        status = self.stage.best(work.pointer, m, self.rows, self.scale, *scratch, chosen)
         changed = status == OK and set(chosen) != set(self.chosen)
         if changed:
             self.chosen = chosen
@@ -258,7 +283,8 @@ class MatrixR(Formulation):
 
     def sweep(self, work, fn, segment, variation):
         stages = self.integrator.tableau.stages
-        scratch = self.derivatives.new_scratch(self.system.m, stages, variation.q, work["M"], self.weights)
+        weights = np.stack(2 * [rows_alike(work) ** 2]) if self.weights is None else self.weights
+        scratch = self.derivatives.new_scratch(self.system.m, stages, variation.q, work["M"], weights)
         return fn, work.pointer, self.system.m, self.integrator.rule, segment, scratch, variation
 
     def start_state(self, work, q, v, a):
@@ -297,8 +323,15 @@ def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:
     return out
 
 
-def row_weights(J: np.ndarray) -> np.ndarray:
+def rows_alike(work: Workspace) -> np.ndarray:
+    """1 over the units of rows; over their sizes, as powers of two, where names do not tell units."""
+    J, per_row = work["J"].real, work["per_row"]
+    sizes = np.square(J * work["unit"]).sum(axis=1) ** 0.5
+    return np.array([p if p > 0.0 else 1.0 / power_of_two(float(size)) for p, size in zip(per_row, sizes, strict=True)])
+
+
+def row_weights(J: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """1 over the square of each row; of the largest one where it is null (MR-8)."""
-    size = np.square(J).sum(axis=1)
+    size = np.square(J * rows[:, None]).sum(axis=1)
     largest = size.max(initial=0.0) or 1.0
-    return 1.0 / np.where(size > NULL * largest, size, largest)
+    return rows**2 / np.where(size > NULL * largest, size, largest)

@@ -4,15 +4,16 @@ D has one weight a row, from the inertias that the row moves (LIN-6), so rows of
 digits of T survive in every direction.  Each round refines both residuals; rounds end when what the next one would change
 no longer counts.  Redundant rows and null rows do no harm.
 
-`pat` are the patterns (square, wide) of T and of J, of which the first m rows take part; F are factors
-(`kinegrad.kernels.solvers.factors`).
+`pat` are the patterns (square, wide) of T and of J, of which the first m rows take part, and the units of coordinates and rows
+(`patterns`): norms and comparisons are in the sizes of the model, so that they mean the same in any units.  Compliances are
+those of rows in metres, ε of a row is ε times its `soft`.  F are factors (`kinegrad.kernels.solvers.factors`).
 """
 
 from kinegrad.kernels.jit import inlined, kernel, real
 from kinegrad.kernels.lanes import lane, spread4
 from kinegrad.kernels.linalg import axpy4, get4, mul4, put4
 from kinegrad.kernels.pattern import COLUMNS, DENSE, OF_ROW, RUNS, end_of, place
-from kinegrad.kernels.products import UNSETTLED
+from kinegrad.kernels.products import PRODUCTS, UNSETTLED
 from kinegrad.kernels.solvers.factors import factor, solve, solve4
 from kinegrad.kernels.solvers.multiply import (
     minus_times,
@@ -22,6 +23,8 @@ from kinegrad.kernels.solvers.multiply import (
     times,
 )
 from kinegrad.kernels.status import LOST_RANK, OK
+
+square_, wide_, unit_, per_, per_row_, soft_ = PRODUCTS.viewers("square", "wide", "unit", "per", "per_row", "soft")
 
 STRENGTH = 1e8  # of a row against the inertia that it moves
 LEAST = 1e-2  # of a row against the largest inertia: where one is moved that is none but for rounding
@@ -50,35 +53,42 @@ SPREAD = 0.6180339887498949  # its multiples are nowhere whole and nowhere alike
 
 
 @inlined
-def row_squares(P, dense, n, J, l, w):
-    """Σ_k J_lk² and Σ_k J_lk² w_k; `dense` and n are those of the pattern."""
+def patterns(ctx):
+    """The patterns of a context, and its units: of coordinates, 1 over them, 1 over those of rows, and `soft`."""
+    return square_(ctx), wide_(ctx), (unit_(ctx), per_(ctx), per_row_(ctx), soft_(ctx))
+
+
+@inlined
+def row_squares(P, dense, n, J, l, w, unit):
+    """Σ_k (J_lk unit_k)² and Σ_k J_lk² w_k; `dense` and n are those of the pattern."""
     a, s = 0.0, 0.0
     if dense:
         for i in range(n):
             t = real(J[l * n + i])
-            t *= t
-            a += t
-            s += t * real(w[i])
+            s += t * t * real(w[i])
+            t *= real(unit[i])
+            a += t * t
     else:
         p = end_of(P, l)
         for k in range(P[P[OF_ROW] + 2 * l], P[P[OF_ROW] + 2 * l + 1]):
             first = P[P[RUNS] + 3 * k]
             for i in range(first, first + P[P[RUNS] + 3 * k + 1]):
                 t = real(J[p])
-                t *= t
-                a += t
-                s += t * real(w[i])
+                s += t * t * real(w[i])
+                t *= real(unit[i])
+                a += t * t
                 p += 1
     return a, s
 
 
 @inlined
-def inverse_inertias(square, T, alike, w):
-    """The largest inertia; w = 1/T_kk of the coordinates: that of the heaviest without inertia, of the mean of those alike."""
+def inverse_inertias(square, T, alike, w, unit):
+    """The largest inertia T_kk unit_k²; w = 1/T_kk of the coordinates: that of the heaviest without inertia, of the mean of
+    those alike."""
     n, top = square[COLUMNS], 0.0
     for i in range(n):
         t = real(T[place(square, i, i)])
-        top = max(top, t)
+        top = max(top, t * real(unit[i]) ** 2)
         w[i] = 1.0 / t if t > 0.0 else 0.0
     for i in range(n):
         if alike[i] > 1:
@@ -89,7 +99,7 @@ def inverse_inertias(square, T, alike, w):
                 w[k] = alike[i] / t if t > 0.0 else 0.0
     for i in range(n):
         if top > 0.0 and not real(w[i]) > 0.0:
-            w[i] = 1.0 / top
+            w[i] = real(unit[i]) ** 2 / top
     return top
 
 
@@ -100,16 +110,16 @@ def row_weights(pat, T, J, m, eps, alike, ease, w, g, D):
     Coordinates without inertia count as the heaviest; `alike` has, at the first of some that share theirs, how many they are.
     `ease` is from `kinegrad.kinematics.constrained.row_ease`; 0 stands for 1, and
     rows below 0 take no part.
-    w (n) and g (m) are scratch.
+    w (n) is scratch; g (m) are left with the squares of the rows.
     """
-    square, wide = pat
+    square, wide, (unit, _, per_row, soft) = pat
     widest, one, dense, n = 0.0, eps > 0.0, square[DENSE], square[COLUMNS]
-    top = inverse_inertias(square, T, alike, w)
+    top = inverse_inertias(square, T, alike, w, unit)
     for l in range(m):
-        a, s = row_squares(wide, dense, n, J, l, w)
+        a, s = row_squares(wide, dense, n, J, l, w, unit)
         g[l] = a
         D[l] = s
-        widest = max(widest, a)
+        widest = max(widest, a * real(per_row[l]) ** 2)
     for l in range(m):
         s = real(D[l])
         if real(ease[l]) < 0.0:
@@ -117,43 +127,46 @@ def row_weights(pat, T, J, m, eps, alike, ease, w, g, D):
             continue
         if real(ease[l]) > 0.0:
             s /= real(ease[l])
-        if eps > 0.0 and s <= DROWNS * eps:
-            D[l] = 1.0 / eps
+        if eps > 0.0 and s <= DROWNS * eps * real(soft[l]):
+            D[l] = 1.0 / (eps * real(soft[l]))
             continue
         one = False
-        t = real(g[l]) / (NULL * widest) if widest > 0.0 else 0.0
+        t = real(g[l]) * real(per_row[l]) ** 2 / (NULL * widest) if real(per_row[l]) > 0.0 and widest > 0.0 else 1.0
         D[l] = min(1.0, t * t) * max(STRENGTH / s, LEAST * top / real(g[l])) if s > 0.0 else 0.0
     return one or m == 0
 
 
 @kernel
-def soft_weights(m, eps, ease, g, D, Dp):
+def soft_weights(pat, m, eps, ease, g, D, Dp):
     """True if one round is as good as many; Dp = D, or 1/ε where that is at most 100 times as large  (LIN-6)."""
+    _, _, (_, _, _, soft) = pat
     one, limit = eps > 0.0, STRENGTH / DROWNS
     for l in range(m):
         Dp[l] = D[l]
-        if eps > 0.0 and real(ease[l]) >= 0.0 and (limit <= real(D[l]) * eps or not real(g[l]) > 0.0):
-            Dp[l] = 1.0 / eps
+        e = eps * real(soft[l])
+        if eps > 0.0 and real(ease[l]) >= 0.0 and (limit <= real(D[l]) * e or not real(g[l]) > 0.0):
+            Dp[l] = 1.0 / e
         else:
             one = False
     return one or m == 0
 
 
 @kernel
-def drifted_weights(Phi, m, eps, g, reach, sizes, D):
+def drifted_weights(pat, Phi, m, eps, g, reach, sizes, D):
     """A factor by which they may be stronger; weights D of `row_weights`, by the usual size of rows, not by that here  (IDX-8).
 
     Rows see a direction by σ, and drift moves the branches of a singular position apart by the root of itself: nearer than that
     nothing should be held.  reach: 1 over what Phi changes by when coordinates change by 1, or lengths by the size of the
     mechanism; g: |J_l|²; sizes: the largest so far, in which σ is measured.
     """
+    _, _, (_, _, _, soft) = pat
     drift = 0.0
     for l in range(m):
         sizes[l] = max(real(sizes[l]), real(g[l]))
         if real(D[l]) > 0.0:  # rows that take no part may be null
             drift = max(drift, abs(real(Phi[l])) * real(reach[l]))
     for l in range(m):
-        if real(sizes[l]) > 0.0 and real(D[l]) * eps < 0.99:
+        if real(sizes[l]) > 0.0 and real(D[l]) * eps * real(soft[l]) < 0.99:
             D[l] *= real(g[l]) / real(sizes[l])
     return min(STRONGER, SURE / (drift * STRENGTH)) if drift > 0.0 else STRONGER
 
@@ -162,7 +175,8 @@ def drifted_weights(Phi, m, eps, g, reach, sizes, D):
 def settled(k, e, last, size, enough):
     """Whether round k, which changed a solution of this size by e after `last`, leaves nothing for the next one.
 
-    All three are squares, of plain norms or of norms weighted by T: the first sees what is light, the second what is heavy.
+    All three are squares, of norms in the units of coordinates or weighted by T: the first sees what is light, the second what
+    is heavy.
     """
     if k == 0:
         return False
@@ -192,12 +206,12 @@ def solve_rows(pat, T, J, m, eps, D, F, rounds, r1, r2, x, y, w, z):
 
     T is symmetric, F are the factors by `factor` of T + JᵀDJ.  w (n), z (m) are scratch.
     """
-    square, wide = pat
+    square, wide, (_, per, _, soft) = pat
     n = square[COLUMNS]
     last, size, last_w, size_w = 0.0, 0.0, 0.0, 0.0
     for k in range(rounds):
         for l in range(m):
-            z[l] = r2[l] if k == 0 else r2[l] + eps * y[l]
+            z[l] = r2[l] if k == 0 else r2[l] + eps * soft[l] * y[l]
         for i in range(n):
             w[i] = r1[i]
         if k > 0:
@@ -208,9 +222,10 @@ def solve_rows(pat, T, J, m, eps, D, F, rounds, r1, r2, x, y, w, z):
         e, e_w = 0.0, 0.0
         for i in range(n):
             x[i] = w[i] if k == 0 else x[i] + w[i]
-            t = real(w[i]) ** 2
-            e += t
-            e_w += abs(real(T[place(square, i, i)])) * t
+            t = real(w[i])
+            e_w += abs(real(T[place(square, i, i)])) * t * t
+            t *= real(per[i])
+            e += t * t
         for l in range(m):
             z[l] = -z[l]
         times(wide, J, m, w, z, z)
@@ -233,6 +248,7 @@ def solve_near_singular(pat, T, J, m, eps, D, F, stronger, r1, r2, x, y, w, z):
     What even those, or where none stronger are allowed these, do not see is left out if it was little; otherwise the rows ask
     for motions that they no longer determine.  F, D are overwritten.
     """
+    _, _, (_, _, _, soft) = pat
     left = solve_rows(pat, T, J, m, eps, D, F, MOST_ROUNDS, r1, r2, x, y, w, z)
     if left == SETTLED:
         return OK
@@ -240,8 +256,8 @@ def solve_near_singular(pat, T, J, m, eps, D, F, stronger, r1, r2, x, y, w, z):
         solve_rows(pat, T, J, m, eps, D, F, FEWEST_ROUNDS, r1, r2, x, y, w, z)
         return OK if left == LEAVES_LITTLE else LOST_RANK
     for l in range(m):
-        t = stronger * D[l]
-        D[l] = t if t * eps <= 1.0 else 1.0 / eps
+        t, e = stronger * D[l], eps * soft[l]
+        D[l] = t if t * e <= 1.0 else 1.0 / e
     status = factor(F, T, J, m, D)
     if status != OK:
         return OK if left == LEAVES_LITTLE else LOST_RANK
@@ -258,11 +274,12 @@ def solve_near_singular(pat, T, J, m, eps, D, F, stronger, r1, r2, x, y, w, z):
 
 
 @kernel
-def enough_for(square, T):
-    """What further rounds may change of a solution: less where inertias, and so units, are far apart."""
+def enough_for(pat, T):
+    """What further rounds may change of a solution: less where inertias are far apart."""
+    square, _, (unit, _, _, _) = pat
     low, high = 1e300, 0.0
     for i in range(square[COLUMNS]):
-        t = real(T[place(square, i, i)])
+        t = real(T[place(square, i, i)]) * real(unit[i]) ** 2
         if t > 0.0:
             low, high = min(low, t), max(high, t)
     return ENOUGH_OF_DERIVATIVES if high < ALIKE * low else ALL_DIGITS
@@ -289,14 +306,14 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
     least YᵀD⁻¹Y when R2 is consistent.  What is inconsistent in R2, rounding at least, enters Y times D and the rounds, but
     neither X nor BᵀY.  W (n, 4), Z (m, 4) are scratch.
     """
-    square, wide = pat
+    square, wide, (_, per, _, soft) = pat
     dense, n = square[DENSE], square[COLUMNS]
     last, size, first, loose = spread4(0.0), spread4(0.0), spread4(0.0), spread4(0.0)
     for k in range(MOST_ROUNDS):
         for i in range(n):
             put4(W, i, get4(R1, i))
         for l in range(m):
-            put4(Z, l, get4(R2, l) if k == 0 else axpy4(eps, get4(Y, l), get4(R2, l)))
+            put4(Z, l, get4(R2, l) if k == 0 else axpy4(eps * soft[l], get4(Y, l), get4(R2, l)))
         if k > 0:
             for i in range(n):
                 if transposed:
@@ -312,6 +329,7 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
             for i in range(n):
                 w = get4(W, i)
                 put4(X, i, w)
+                w = mul4(per[i], w)
                 first = w * w + first
         else:
             size = spread4(0.0)
@@ -319,13 +337,14 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
                 w = get4(W, i)
                 x = get4(X, i) + w
                 put4(X, i, x)
+                w, x = mul4(per[i], w), mul4(per[i], x)
                 e = w * w + e
                 size = x * x + size
         for l in range(m):
             r = mul4(D[l], row_times4(wide, dense, n, G, l, W, mul4(-1.0, get4(Z, l))))
             put4(Y, l, r if k == 0 else axpy4(1.0, r, get4(Y, l)))
         if k == PATIENCE:
-            loose = scattered4(F, transposed, n, R1, W)
+            loose = scattered4(F, transposed, per, R1, W)
         if k > 0 and settled4(k, e, size if k == 1 else last, size, first, loose, enough):
             return k + 1
         last = e
@@ -333,19 +352,19 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
 
 
 @kernel
-def scattered4(F, transposed, n, R1, W):
+def scattered4(F, transposed, per, R1, W):
     """Squares of what the right side of four columns makes of a solution if each entry is changed on its own, as by rounding.
 
     Where multipliers take up R1 altogether the solution is small, and rounding of R1, which they do not take up, is all of it.
     W (n, 4) is overwritten.
     """
-    for i in range(n):
+    for i in range(per.shape[0]):
         part = SPREAD * (i + 1)
         put4(W, i, mul4(2.0 * (part - int(part)) - 1.0, get4(R1, i)))
     solve4(F, transposed, W)
     loose = spread4(0.0)
-    for i in range(n):
-        w = get4(W, i)
+    for i in range(per.shape[0]):
+        w = mul4(per[i], get4(W, i))
         loose = w * w + loose
     return loose
 

@@ -4,7 +4,7 @@ from kinegrad.kernels.constrained import inverse_inertias
 from kinegrad.kernels.jit import entry, kernel, real, sqrt
 from kinegrad.kernels.products import PRODUCTS, full_viewers
 
-M_, square_, alike_, w_ = PRODUCTS.viewers(*"M square alike w".split())
+M_, square_, alike_, w_, unit_, soft_ = PRODUCTS.viewers(*"M square alike w unit soft".split())
 (rows_,) = full_viewers("J")
 
 LIGHT = 1e-12  # of the largest inertia: none
@@ -14,26 +14,26 @@ NOTHING = 1e-13  # of it: what rounding leaves of a redundant row
 
 @entry(what="the start")
 def firmness(ctx, m, rank, G, L):
-    """A lower bound of σ², σ the least singular value of the rows that is not zero, in coordinates weighted by inertia, at the
-    M and J of a context; -1 if so many independent rows are not clearly told from the others.
+    """A lower bound of σ², σ the least singular value of the rows that is not zero, of rows in metres and in coordinates
+    weighted by inertia, at the M and J of a context; -1 if so many independent rows are not clearly told from the others.
 
     G (m, m) and L (rank, rank) are scratch.
     """
-    w, J = w_(ctx), rows_(ctx)
+    w, J, unit, soft = w_(ctx), rows_(ctx), unit_(ctx), soft_(ctx)
     n = w.shape[0]
-    inverse_inertias(square_(ctx), M_(ctx), alike_(ctx), w)
-    least = real(w[0])
+    inverse_inertias(square_(ctx), M_(ctx), alike_(ctx), w, unit)
+    least = 1e300
     for k in range(n):
-        least = min(least, real(w[k]))
+        least = min(least, real(w[k]) / unit[k] ** 2)
     for k in range(n):
-        if LIGHT * w[k] >= least:
-            w[k] = least
+        if LIGHT * w[k] >= least * unit[k] ** 2:
+            w[k] = least * unit[k] ** 2
     for i in range(m):
         for j in range(i + 1):
             g = 0.0
             for k in range(n):
                 g += J[i, k] * w[k] * J[j, k]
-            G[i, j] = G[j, i] = g
+            G[i, j] = G[j, i] = g / sqrt(soft[i] * soft[j])
     return bound(G, m, rank, L)
 
 

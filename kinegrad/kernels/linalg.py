@@ -113,10 +113,14 @@ def ldlt(A, d):
 def _ldlt_lapack(A, d):
     """True when A and d[:n] hold the factors by Cholesky, with the diagonal of A left in d[n:]; else A is as it was."""
     n = A.shape[0]
+    first = A[0, 0]
+    part = 1.0 / first  # roots have the same digits whatever the unit of A
     for i in range(n):
         d[n + i] = A[i, i]
+        A[i, i] *= part
         for j in range(i):
             A[j, i] = A[i, j]
+            A[i, j] *= part
     if potrf(A, n) != 0:
         for i in range(n):
             A[i, i] = d[n + i]
@@ -126,7 +130,7 @@ def _ldlt_lapack(A, d):
     for i in range(n):
         for j in range(i):
             A[i, j] /= A[j, j]
-        d[i] = A[i, i] * A[i, i]
+        d[i] = A[i, i] * A[i, i] * first
     return True
 
 
@@ -177,33 +181,29 @@ def ldlt_solve4(A, d, X):
 
 
 @kernel
-def lu(A, pivots):
+def lu(A, pivots, unit):
     """Status; A Q = L U with unit U, Q swapping column k with column pivots[k] for k = 0, 1, ...  (LIN-2).
 
     The lower triangle of A becomes L with the reciprocals of its diagonal, the strict upper triangle that of U.  `pivots`
     is int32.
-    Pivots are sought along a row, which is contiguous here.
+    Pivots are sought along a row, which is contiguous here, in the units of the columns, powers of two; `unit` is left as Q
+    orders it.
     """
     n = A.shape[0]
     if JIT and serves(n):
-        getrf(A, n, pivots)
-        for i in range(n):
-            status = _row_status(A, i)
-            if status != OK:
-                return status
-        for i in range(n):
-            A[i, i] = 1.0 / A[i, i]
-        return OK
+        return _lu_lapack(A, pivots, unit)
     for k in range(n):
-        p = k
+        p, most = k, abs(real(A[k, k])) * real(unit[k])
         for j in range(k + 1, n):
-            if abs(real(A[k, j])) > abs(real(A[k, p])):
-                p = j
+            size = abs(real(A[k, j])) * real(unit[j])
+            if size > most:
+                p, most = j, size
         pivots[k] = p
         if p != k:
+            unit[k], unit[p] = unit[p], unit[k]
             for i in range(n):
                 A[i, k], A[i, p] = A[i, p], A[i, k]
-        status = _row_status(A, k)
+        status = _row_status(A, k, unit)
         if status != OK:
             return status
         t = 1.0 / A[k, k]
@@ -218,12 +218,34 @@ def lu(A, pivots):
 
 
 @kernel
-def _row_status(A, i):
+def _lu_lapack(A, pivots, unit):
+    """`lu` by LAPACK, of columns in their units."""
+    n = A.shape[0]
+    for i in range(n):
+        for j in range(n):
+            A[i, j] *= unit[j]
+    getrf(A, n, pivots)
+    for k in range(n):
+        unit[k], unit[pivots[k]] = unit[pivots[k]], unit[k]
+    for i in range(n):
+        for j in range(n):
+            A[i, j] *= (1.0 if j <= i else unit[i]) / unit[j]
+    for i in range(n):
+        status = _row_status(A, i, unit)
+        if status != OK:
+            return status
+    for i in range(n):
+        A[i, i] = 1.0 / A[i, i]
+    return OK
+
+
+@kernel
+def _row_status(A, i, unit):
     """Status of the pivot of row i against the row of L: what was subtracted from the pivot is no larger than that."""
     scale = 0.0
     for j in range(i + 1):
-        scale = max(scale, abs(real(A[i, j])))
-    return _pivot_status(A[i, i], scale)
+        scale = max(scale, abs(real(A[i, j])) * real(unit[j]))
+    return _pivot_status(A[i, i] * unit[i], scale)
 
 
 @kernel

@@ -23,7 +23,8 @@ R is taken at (q, v, a), the constraints, objectives and projections at (q, vp, 
 
 What is compared or added up is in the sizes of the model: `size`, its length L, mass and time, powers of two; `unit`, L of
 coordinates that are lengths and 1 of others, and `per`, 1 over it; `per_row`, 1 over the unit of a row in powers of L, or 0
-where nobody knows it; `soft`, (unit/L)², by which compliances of rows are multiplied, so that they are those of rows in metres.
+where nobody knows it; `soft`, (unit/L)², by which compliances of rows are multiplied, so that they are those of rows in metres;
+`psi_size`, the unit of an objective in these sizes.
 
 Rows have a `level`.  At 0, of positions, Phi(q, t) = 0, J = Phi_q and Phidd_v = 2 Phid_q.  At 1, of velocities, there is no
 Phi (it is 0), and Phid = A(q, t) v - b: J = A, Phi_t = -b, Phidd_v = Phid_q + dA/dt; Phids is Phid at (q, v).
@@ -34,7 +35,8 @@ from kinegrad.kernels.table import Layout, full_viewer
 EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION, PULLBACK4 = range(8)
 N_FUNCTIONS = 8
 
-# par: numbers a formulation hands over, behind them the largest coordinate of a marker at the start, and by what iterations
+# par: numbers a formulation hands over, behind them the largest coordinate of a point at the start, in lengths of the model,
+# and by what iterations
 # of steps shrank a change when it was last seen (NEW-1); flag: integers, among
 # them the status a function leaves, how many solutions of derivatives are not exact, and for PULLBACK4 the block and which of
 # its columns take part.
@@ -95,7 +97,7 @@ SOLVED_AGAIN |= {"blocks": "i8", "units": "f8", "linear": "i8"}
 BY_FORCES = ("g_lam", "by_motion", "by_rows", "g_other")
 
 # In what things are judged: constant in a run.
-SIZES = ("size", "unit", "per", "per_row", "soft")
+SIZES = ("size", "unit", "per", "per_row", "soft", "psi_size")
 LENGTH, MASS, DURATION = range(3)  # in `size`
 
 PATTERN_OF = {

@@ -16,6 +16,7 @@ from kinegrad.kernels.constrained import (
     MOST_ROUNDS,
     STRENGTH,
     inverse_inertias,
+    patterns,
     plus_weighed_rows,
     row_squares,
     row_weights,
@@ -30,6 +31,7 @@ from kinegrad.kernels.products import (
     EVALUATE,
     EXTENT,
     FREEDOMS,
+    LENGTH,
     POSITION,
     PRODUCTS,
     STATUS,
@@ -50,7 +52,7 @@ par_, flag_, q_, v_, a_, vp_, ap_, f_, lam_, sv_, sa_, Phi_, Phi_t_, c_ = PRODUC
 M_, J_, square_, wide_, alike_, ease_, x_, w_, z_, r_, D_ = PRODUCTS.viewers(
     *"M J square wide alike ease x w z r D".split()
 )
-size_, per_ = PRODUCTS.viewers("size", "per")
+size_, unit_, per_, soft_ = PRODUCTS.viewers("size", "unit", "per", "soft")
 (rows_,) = full_viewers("J")
 
 TOLERANCE = 1e-13  # of coordinates: the last step of Newton's method
@@ -251,10 +253,10 @@ def put_ease(ctx, m, ease):
     """USUAL, with how easily rows move, at the position for which there are M and Phi_q (LIN-6); or UNUSUAL."""
     square, wide, M, J, D, w, x = square_(ctx), wide_(ctx), M_(ctx), J_(ctx), D_(ctx), w_(ctx), x_(ctx)
     n, F = x.shape[0], symmetric_factors(ctx)
-    inverse_inertias(square, M, alike_(ctx), w)
+    inverse_inertias(square, M, alike_(ctx), w, unit_(ctx))
     for l in range(m):
         ease[l] = 1.0
-        _, s = row_squares(wide, True, n, J, l, w)
+        _, s = row_squares(wide, True, n, J, l, w, unit_(ctx))
         D[l] = 1.0 / s if s > 0.0 else 0.0
     if factor(F, M, J, m, D) != OK:
         return USUAL
@@ -281,8 +283,7 @@ def factor_constrained(ctx, m, eps, ease):
     """USUAL, with weights and factors for `solve_constrained` in the context; or UNUSUAL."""
     if not are_finite(M_(ctx)) or put_ease(ctx, m, ease) != USUAL:
         return UNUSUAL
-    pat = square_(ctx), wide_(ctx)
-    row_weights(pat, M_(ctx), J_(ctx), m, eps, alike_(ctx), ease, w_(ctx), z_(ctx), D_(ctx))
+    row_weights(patterns(ctx), M_(ctx), J_(ctx), m, eps, alike_(ctx), ease, w_(ctx), z_(ctx), D_(ctx))
     if factor(symmetric_factors(ctx), M_(ctx), J_(ctx), m, D_(ctx)) != OK or not are_firm(ctx, m, D_(ctx)):
         return UNUSUAL
     return USUAL
@@ -301,7 +302,7 @@ def inertial_norm(square, M, x):
 def solve_constrained(ctx, m, eps, r1, r2, x, y):
     """USUAL, with x, y such that [M Jᵀ; J −ε] [x; y] = [r1; r2], by the factors in the context (LIN-3); or UNUSUAL."""
     square, wide, M, J, D, w, z = square_(ctx), wide_(ctx), M_(ctx), J_(ctx), D_(ctx), w_(ctx), z_(ctx)
-    n, F, last, first = x.shape[0], symmetric_factors(ctx), 0.0, 0.0
+    n, F, last, first, soft = x.shape[0], symmetric_factors(ctx), 0.0, 0.0, soft_(ctx)
     for i in range(n):
         x[i] = 0.0
     for l in range(m):
@@ -310,7 +311,7 @@ def solve_constrained(ctx, m, eps, r1, r2, x, y):
         for i in range(n):
             w[i] = r1[i]
         for l in range(m):
-            z[l] = r2[l] + eps * y[l]
+            z[l] = r2[l] + eps * soft[l] * y[l]
         minus_times(wide, J, m, x, z)
         minus_times(square, M, n, x, w)
         plus_weighed_rows(wide, J, m, D, z, y, True, w)
@@ -372,7 +373,7 @@ def find(fn, ctx, m, opts, given, S):
         for i in range(q.shape[0]):
             q[i] = S.guess[i]
         return NO_POSITION, 0
-    par[EXTENT] = extent(mk_(ctx))
+    par[EXTENT] = extent(mk_(ctx), size_(ctx)[LENGTH])
     if moving(ctx, m, given, S) != USUAL:
         return NO_VELOCITIES, iterations
     return (DONE if accelerated(fn, ctx, m, opts[1], S) == USUAL else NO_ACCELERATIONS), iterations

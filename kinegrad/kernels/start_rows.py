@@ -122,13 +122,14 @@ def clear_rank(ctx, J, F):
 
 
 @kernel
-def extent(mk):
-    """The largest coordinate of a marker, at least 1."""
-    most = 1.0
+def extent(mk, length):
+    """The largest coordinate of a point in lengths of the model, at least 1."""
+    most = length
     for i in range(mk.shape[0]):
-        x = vec(mk[i]["x"])
-        most = max(most, abs(x[0]), abs(x[1]), abs(x[2]))
-    return most
+        if mk[i]["point"]:
+            x = vec(mk[i]["x"])
+            most = max(most, abs(x[0]), abs(x[1]), abs(x[2]))
+    return most / length
 
 
 @kernel

@@ -124,8 +124,10 @@ def _solver(T, J, D):
 
 def _inverse(A):
     """The inverse of a matrix, good enough to be refined, or None when it is singular."""
-    size = np.sqrt(np.abs(np.diag(A)))
-    size[size == 0.0] = 1.0
+    size = np.abs(np.diag(A))
+    largest = size.max(initial=0.0) or 1.0
+    size = 2.0 ** (np.frexp(size / largest)[1] // 2)  # powers of two, alike for any unit of A
+    size[np.diag(A) == 0.0] = 1.0
     scaled = A / np.outer(size, size)
     try:
         inverse = np.linalg.inv(scaled)

@@ -22,18 +22,28 @@ def weighted_rows(system: System, work: Workspace, t: float, q: np.ndarray, v: n
     work["flag"][FREEDOMS] = 0
     if work.call(EVALUATE) != OK:
         return None
-    rows = work["J"][: system.m].real * inertia_scale(work)
+    rows = work["J"][: system.m].real * inertia_scale(work)[0]
     return rows if np.isfinite(rows).all() else None
 
 
-def inertia_scale(work: Workspace) -> np.ndarray:
-    """M_d^(-1/2), with the largest inertia in the place of those that are none.
+def inertia_scale(work: Workspace) -> tuple[np.ndarray, float]:
+    """(M_d/M_max)^(-1/2) in units of coordinates, with the largest in the place of inertias that are none; and the largest.
 
     Four Euler parameters have their mean inertia: what each of them moves changes with the orientation, down to nothing.
     """
-    inertia = shared(work.matrix("M"), work.system.alike)
-    heaviest = max(inertia.max(initial=0.0), 1e-300)
-    return np.where(inertia > 1e-12 * heaviest, inertia, heaviest) ** -0.5
+    unit = work["unit"]
+    inertia = shared(work.matrix("M"), work.system.alike) * unit**2
+    heaviest = float(inertia.max(initial=0.0)) or 1.0
+    return unit * np.where(inertia > 1e-12 * heaviest, inertia / heaviest, 1.0) ** -0.5, heaviest
+
+
+def without_null(sizes: np.ndarray, per_row: np.ndarray) -> np.ndarray:
+    """Sizes of rows; of those that are none but for rounding, in the units of rows, that of the largest."""
+    told = per_row > 0.0
+    per_row = np.where(told, per_row, 1.0)
+    largest = (sizes * per_row)[told].max(initial=0.0)
+    null = np.where(told, ~(sizes * per_row > NULL * largest), ~(sizes > 0.0))
+    return np.where(null, (largest or 1.0) / per_row, sizes)
 
 
 class Measure:
@@ -44,9 +54,7 @@ class Measure:
         first = weighted_rows(system, work, *begin)
         self.known = first is not None
         if self.known:
-            size = np.linalg.norm(first, axis=1)
-            size[size <= NULL * size.max()] = size.max() or 1.0
-            self.sizes = size
+            self.sizes = size = without_null(np.sqrt(np.square(first).sum(axis=1)), work["per_row"][: system.m])
             values = np.linalg.svd(first / size[:, None], compute_uv=False)
             self.rank = int((values > REGULAR * values[0]).sum())
             self.near = 0.2 * values[self.rank - 1] / values[0]

@@ -17,7 +17,7 @@ import numpy as np
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AccuracyWarning, AssemblyError, SimulationError
-from kinegrad.kernels.products import BIAS, DURATION, EVALUATE, EXTENT, FREEDOMS, POSITION, TIME
+from kinegrad.kernels.products import BIAS, DURATION, EVALUATE, EXTENT, FREEDOMS, LENGTH, POSITION, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
 from kinegrad.kinematics import compiled
 from kinegrad.kinematics.culprits import culprit, left_table
@@ -185,9 +185,10 @@ def weigh_rows(system: System, work: Workspace) -> None:
 
 
 def extent(work: Workspace) -> float:
-    """The largest coordinate of a marker at the position of the workspace, at least 1: positions are rounded to this."""
-    x = work.arrays["mk"]["x"].real
-    return max(1.0, float(x.max()), -float(x.min())) if x.size else 1.0
+    """The largest coordinate of a point at the position of the workspace, in lengths of the model, at least 1: positions are
+    rounded to this."""
+    markers, length = work.arrays["mk"], work.arrays["size"][LENGTH]
+    return float(np.abs(markers["x"][markers["point"] != 0].real).max(initial=length)) / length
 
 
 def _targets(system: System, work: Workspace, which: str) -> np.ndarray:

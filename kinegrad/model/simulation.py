@@ -39,7 +39,9 @@ Projection = Annotated[
 class Formulation(Element):
     """What is solved in a step; the two options here are those of its Newton iterations."""
 
-    tolerance: Number = Field(1e-10, description="Newton iterations end when the step is smaller than this")
+    tolerance: Number = Field(
+        1e-10, description="Newton iterations end when the step, in sizes of the model, is smaller than this"
+    )
     max_iterations: Annotated[int, Field(strict=True), AfterValidator(_not_too_many)] = Field(
         25, description="Newton iterations allowed in a step"
     )
@@ -52,7 +54,8 @@ class ALI3P(Formulation):
     penalty: Number = Field(1e9, description="penalty factor of the constraints")
     projection_scale: Number = Field(1.0, description="factor of the weights in the projections")
     projection: Projection = Field(
-        "every-step", description="every-step, or the constraint violation above which projections run"
+        "every-step",
+        description="every-step, or the constraint violation, in sizes of the model, above which projections run",
     )
     projection_method: Literal["penalty", "augmented-lagrangian"] = Field(
         "penalty", description="penalty: one solve, exact to 1/penalty; augmented-lagrangian: iterated to rounding"

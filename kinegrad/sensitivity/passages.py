@@ -50,12 +50,13 @@ class Passages:
                 self.found.append((float(self.motion.t[first + i]), first + i, self._lost(first + i)[1]))
 
     def _candidates(self) -> np.ndarray:
-        """States that may be near a singular position: told by flags, or sampled by the angles that coordinates turn."""
+        """States that may be near a singular position: told by flags, or sampled by how far coordinates move in their units."""
         motion = self.motion
         told = motion.scheme.singular_states(motion)
         if told is not None:
             return told
-        turned = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(motion.q, axis=0)).max(axis=1))])
+        moved = np.abs(np.diff(motion.q, axis=0)) * self.work["per"]
+        turned = np.concatenate([[0.0], np.cumsum(moved.max(axis=1, initial=0.0))])
         count = int(min(self.samples, len(motion.t), 2 + turned[-1] / 0.02))
         return np.unique(np.searchsorted(turned, np.linspace(0.0, turned[-1], count)).clip(0, len(motion.t) - 1))
 

@@ -285,13 +285,13 @@ def test_penalties_that_hold_too_little_are_told():
 
 
 def test_projections_that_leave_too_much_are_told():
-    """A penalty has units: rows of links of a millimetre that hold a ton need another."""
+    """A penalty is a mass: rows that hold a million tons need another."""
     text = """
 kinegrad: 1
 ground: {markers: {O: [0, 0, 0], A: [2.0e-3, 0, 0]}}
 bodies:
-  a: {mass: 1000, com: [0.5e-3, 0, 0], inertia: [1.0e-5, 1.0e-4, 1.0e-4], markers: {O: [0, 0, 0], P: [1.0e-3, 0, 0]}, pose: {x_axis: [0, 1, 0]}}
-  b: {mass: 1000, com: [0.5e-3, 0, 0], inertia: [1.0e-5, 1.0e-4, 1.0e-4], markers: {O: [0, 0, 0], P: [1.2e-3, 0, 0]}, pose: {origin: [2.0e-3, 0, 0], x_axis: [0, 1, 0]}}
+  a: {mass: 1.0e+9, com: [0.5e-3, 0, 0], inertia: [10, 100, 100], markers: {O: [0, 0, 0], P: [1.0e-3, 0, 0]}, pose: {x_axis: [0, 1, 0]}}
+  b: {mass: 1.0e+9, com: [0.5e-3, 0, 0], inertia: [10, 100, 100], markers: {O: [0, 0, 0], P: [1.2e-3, 0, 0]}, pose: {origin: [2.0e-3, 0, 0], x_axis: [0, 1, 0]}}
 joints:
   one: {type: revolute, between: [ground.O, a.O], axis: [0, 0, 1]}
   two: {type: revolute, between: [ground.A, b.O], axis: [0, 0, 1]}

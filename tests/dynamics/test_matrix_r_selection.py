@@ -40,15 +40,15 @@ def exact():
 
 
 @entry
-def _best(J, m, scale, A, tau, places, chosen):
-    return choose(J, m, scale, A, tau, places, chosen)
+def _best(J, m, rows, scale, A, tau, places, chosen):
+    return choose(J, m, rows, scale, A, tau, places, chosen)
 
 
 def best(J, count, scale):
     """The coordinates chosen for a constraint matrix."""
     m, n = J.shape
     chosen = np.zeros(count, np.int64)
-    _best(J, m, scale, np.zeros((m, n)), np.zeros(min(m, n)), np.zeros(n, np.int64), chosen)
+    _best(J, m, np.ones(m), scale, np.zeros((m, n)), np.zeros(min(m, n)), np.zeros(n, np.int64), chosen)
     return chosen
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from kinegrad.kernels.constrained import (
     FEW_ROUNDS,
@@ -32,23 +32,27 @@ def random(rng, number, *shape):
     return x + 1e-20j * rng.normal(size=shape) if number == "c16" else x
 
 
-def patterns(T, J):
-    return dense(len(T), len(T)), dense(*J.shape)
+def patterns(T, J, length=1.0, lengths=(), powers=()):
+    """Patterns and units: which coordinates are lengths, and the powers of length in the units of rows."""
+    unit, per_row = np.ones(len(T)), np.ones(len(J))
+    unit[list(lengths)] = length
+    per_row[: len(powers)] = length ** -np.array(powers, float)
+    return dense(len(T), len(T)), dense(*J.shape), (unit, 1.0 / unit, per_row, (per_row * length) ** -2.0)
 
 
-def weights(T, J, eps=0.0, alike=()):
+def weights(T, J, eps=0.0, alike=(), **units):
     D = np.zeros(len(J), T.dtype)
     ease = np.ones(len(J), T.dtype)
     w, g = np.zeros(len(T), T.dtype), np.zeros(len(J), T.dtype)
     groups = np.zeros(len(T), np.int64)
     for k, count in alike:
         groups[k] = count
-    return _weights(*patterns(T, J), T.ravel(), J.ravel(), len(J), eps, groups, ease, w, g, D), D.real
+    return _weights(patterns(T, J, **units), T.ravel(), J.ravel(), len(J), eps, groups, ease, w, g, D), D.real
 
 
 @entry
-def _weights(square, wide, T, J, m, eps, alike, ease, w, g, D):
-    return row_weights((square, wide), T, J, m, eps, alike, ease, w, g, D)
+def _weights(pat, T, J, m, eps, alike, ease, w, g, D):
+    return row_weights(pat, T, J, m, eps, alike, ease, w, g, D)
 
 
 def test_coordinates_that_are_alike_share_their_inertia():
@@ -61,43 +65,44 @@ def test_coordinates_that_are_alike_share_their_inertia():
     assert weights(T, J)[1][0] < 1e-6 * expected[0]
 
 
-def solve_general(T, J, eps, transposed, R1, R2, X, Y):
+def solve_general(T, J, eps, transposed, R1, R2, X, Y, **units):
     """Status, rounds."""
     n, number = len(T), T.dtype
-    _, D = weights(T, J, eps)
+    _, D = weights(T, J, eps, **units)
     scratch = np.zeros((n, n), number), np.zeros(n, np.int32), np.zeros((n, 4), number), np.zeros((len(J), 4), number)
-    flat = *patterns(T, J), T.ravel(), J.ravel()
+    scratch = *scratch, np.zeros(n, number)
+    flat = patterns(T, J, **units), T.ravel(), J.ravel()
     return _solve_general(*flat, len(J), eps, D.astype(number), transposed, R1, R2, X, Y, *scratch)
 
 
 @entry
-def _solve_general(square, wide, T, J, m, eps, D, transposed, R1, R2, X, Y, A, pivots, W, Z):
-    F = square, 0, 0, A, pivots
+def _solve_general(pat, T, J, m, eps, D, transposed, R1, R2, X, Y, A, pivots, W, Z, ordered):
+    F = pat[0], 0, 0, A, pivots, pat[2][0], ordered
     status = factor_general(F, T, J, J, m, D)
     rounds = 0
     if status == 0:
-        rounds = rounds4((square, wide), T, J, J, m, eps, D, F, transposed, 1e-13, R1, R2, X, Y, W, Z)
+        rounds = rounds4(pat, T, J, J, m, eps, D, F, transposed, 1e-13, R1, R2, X, Y, W, Z)
     return status, rounds
 
 
-def solve_symmetric(T, J, eps, rounds, r1, r2):
+def solve_symmetric(T, J, eps, rounds, r1, r2, **units):
     """Status, what is left, x, y."""
     n, m, number = len(T), len(J), T.dtype
-    _, D = weights(T, J, eps)
+    _, D = weights(T, J, eps, **units)
     x, y = np.zeros(n, number), np.zeros(m, number)
     scratch = np.zeros((n, n), number), np.zeros(2 * n, number), np.zeros(n, number), np.zeros(m, number)
-    flat = *patterns(T, J), T.ravel(), J.ravel()
+    flat = patterns(T, J, **units), T.ravel(), J.ravel()
     status, made = _solve_symmetric(*flat, m, eps, D.astype(number), rounds, r1, r2, x, y, *scratch)
     return status, made, x, y
 
 
 @entry
-def _solve_symmetric(square, wide, T, J, m, eps, D, rounds, r1, r2, x, y, A, d, w, z):
-    F = square, 0, 0, A, d
+def _solve_symmetric(pat, T, J, m, eps, D, rounds, r1, r2, x, y, A, d, w, z):
+    F = pat[0], 0, 0, A, d
     status = factor(F, T, J, m, D)
     made = 0
     if status == 0:
-        made = solve_rows((square, wide), T, J, m, eps, D, F, rounds, r1, r2, x, y, w, z)
+        made = solve_rows(pat, T, J, m, eps, D, F, rounds, r1, r2, x, y, w, z)
     return status, made
 
 
@@ -252,3 +257,34 @@ def test_what_rows_bear_but_for_little_settles(free, transposed):
     assert status == OK and 2 <= rounds <= 8
     assert_allclose(X, X0, rtol=0, atol=1e-15 * abs(R1).max())
     assert_allclose(Y, Y0, rtol=0, atol=1e-13 * abs(Y0).max())
+
+
+@pytest.mark.parametrize(("length", "mass"), [(2.0**-30, 1.0), (2.0**20, 2.0**-51), (1.0, 2.0**31)])
+def test_solutions_have_the_same_digits_in_other_units(length, mass):
+    """Lengths and angles beside each other, rows of areas, lengths and numbers, one coordinate without inertia."""
+    rng, lengths, powers = np.random.default_rng(5), [0, 1, 4], [2, 1, 0]
+    G, J = rng.normal(size=(6, 6)), rng.normal(size=(3, 6))
+    T = G @ G.T
+    T[3, :] = T[:, 3] = 0.0
+    R1, R2 = rng.normal(size=(6, 4)), rng.normal(size=(3, 4))
+    unit, row = np.where(np.isin(np.arange(6), lengths), length, 1.0), length ** np.array(powers, float)
+    energy = mass * length**2
+    scaled_T, scaled_J = energy * T / np.outer(unit, unit), J * row[:, None] / unit
+    units = {"length": length, "lengths": lengths, "powers": powers}
+    for eps in (0.0, 1e-9):
+        plain = weights(T, J, eps)[1]
+        assert_array_equal(weights(scaled_T, scaled_J, eps / mass, **units)[1] * row**2 / energy, plain)
+        for transposed in (False, True):
+            X, Y = np.zeros((6, 4)), np.zeros((3, 4))
+            found = solve_general(T, J, eps, transposed, R1, R2, X, Y)
+            x, y = np.zeros((6, 4)), np.zeros((3, 4))
+            right = energy * R1 / unit[:, None], R2 * row[:, None]
+            assert solve_general(scaled_T, scaled_J, eps / mass, transposed, *right, x, y, **units) == found
+            assert_array_equal(x / unit[:, None], X)
+            assert_array_equal(y * row[:, None] / energy, Y)
+        first = solve_symmetric(T, J, eps, MOST_ROUNDS, R1[:, 0].copy(), R2[:, 0].copy())
+        right = energy * R1[:, 0] / unit, R2[:, 0] * row
+        second = solve_symmetric(scaled_T, scaled_J, eps / mass, MOST_ROUNDS, *right, **units)
+        assert first[:2] == second[:2]
+        assert_array_equal(second[2] / unit, first[2])
+        assert_array_equal(second[3] * row / energy, first[3])

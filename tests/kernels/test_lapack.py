@@ -20,8 +20,8 @@ def both_symmetric(A, d, B):
 
 
 @entry
-def both_general(A, p, B, q):
-    return lu(A, p), getrf(B, B.shape[0], q)
+def both_general(A, p, unit, B, q):
+    return lu(A, p, unit), getrf(B, B.shape[0], q)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 16, 33, 40])
@@ -51,7 +51,7 @@ def test_lu_equals_the_loops_and_restores_the_matrix(n):
     rng = np.random.default_rng(n)
     S = rng.normal(size=(n, n))
     A, B, p, q = S.copy(), S.copy(), np.zeros(n, np.int32), np.zeros(n, np.int32)
-    assert both_general(A, p, B, q) == (0, 0)
+    assert both_general(A, p, np.ones(n), B, q) == (0, 0)
     np.fill_diagonal(A, 1.0 / np.diag(A))  # `lu` keeps reciprocals there
     assert_array_equal(p, q)
     assert_allclose(A, B, rtol=0, atol=1e-13 * n)

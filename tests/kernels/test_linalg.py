@@ -38,12 +38,12 @@ def _solve_symmetric(A, d, x, X):
 
 
 def solve_general(A, X, Y):
-    return _solve_general(A, np.zeros(len(A), np.int32), X, Y)
+    return _solve_general(A, np.zeros(len(A), np.int32), np.ones(len(A)), X, Y)
 
 
 @entry
-def _solve_general(A, pivots, X, Y):
-    status = lu(A, pivots)
+def _solve_general(A, pivots, unit, X, Y):
+    status = lu(A, pivots, unit)
     if status == 0:
         lu_solve4(A, pivots, X)
         lu_solve_transposed4(A, pivots, Y)

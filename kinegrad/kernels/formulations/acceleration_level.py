@@ -11,10 +11,17 @@ Rows of a trajectory: q, v, a, lam of the state; with Runge-Kutta also those of 
 that led to it; with HHT and generalized-alpha also the auxiliary acceleration.
 """
 
-from kinegrad.kernels.constrained import drifted_weights, row_squares, row_weights, solve_near_singular, solve_rows
+from kinegrad.kernels.constrained import (
+    drifted_weights,
+    patterns,
+    row_squares,
+    row_weights,
+    solve_near_singular,
+    solve_rows,
+)
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
-from kinegrad.kernels.formulations.newton import TIGHT, converged
+from kinegrad.kernels.formulations.newton import OF_RATES, TIGHT, converged
 from kinegrad.kernels.formulations.objectives import observe_state, observe_step
 from kinegrad.kernels.formulations.runge_kutta import (
     ALLOWED,
@@ -33,7 +40,19 @@ from kinegrad.kernels.formulations.runge_kutta import (
 )
 from kinegrad.kernels.jit import entry, kernel, real
 from kinegrad.kernels.pattern import DENSE, place
-from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, N_FUNCTIONS, PRODUCTS, STATUS, TIME, WC, WK
+from kinegrad.kernels.products import (
+    BIAS,
+    DURATION,
+    EVALUATE,
+    EXTENT,
+    FREEDOMS,
+    N_FUNCTIONS,
+    PRODUCTS,
+    STATUS,
+    TIME,
+    WC,
+    WK,
+)  # fmt: skip
 from kinegrad.kernels.solvers.factors import factor, solve, symmetric_factors
 from kinegrad.kernels.solvers.multiply import minus_rows, minus_times, plus_row, times
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
@@ -45,6 +64,7 @@ from kinegrad.kernels.table import call
 )
 (T_, r_, x_, y_, w_, z_, D_, Dp_, ease_, sizes_) = PRODUCTS.viewers(*"T r x y w z D Dp ease sizes".split())
 (qt_, vt_, weights_, reach_) = PRODUCTS.viewers("qt", "vt", "weights", "reach")
+(size_, unit_, per_, soft_, psi_size_) = PRODUCTS.viewers("size", "unit", "per", "soft", "psi_size")
 # adjoints, which no run in time has: of the state before a step Phi, Phid and lam, and the sizes of the rows so far
 (Phi0_, Phid0_, lam0_, sizes0_) = PRODUCTS.viewers("yp", "yv", "ya", "ys")
 
@@ -71,12 +91,12 @@ def stabilised(ctx, m, opts):
 def still_held(ctx, m, eps, opts):
     """LOST_RANK if what the compliance lets through is far more than at the first call: a singular position is near, through
     which penalties do not bring the motion (IDX-8)."""
-    square, M, D, f, a, lam, w = square_(ctx), M_(ctx), D_(ctx), f_(ctx), a_(ctx), lam_(ctx), w_(ctx)
+    square, M, D, f, a, lam, w, soft = square_(ctx), M_(ctx), D_(ctx), f_(ctx), a_(ctx), lam_(ctx), w_(ctx), soft_(ctx)
     n = a.shape[0]
     for i in range(n):
         w[i] = 0.0
     for l in range(m):
-        plus_row(wide_(ctx), J_(ctx), l, -(D[l] * eps * lam[l]), w)
+        plus_row(wide_(ctx), J_(ctx), l, -(D[l] * eps * soft[l] * lam[l]), w)
     solve(symmetric_factors(ctx), w)
     through, size = 0.0, 0.0
     for i in range(n):
@@ -95,7 +115,7 @@ def still_held(ctx, m, eps, opts):
 def accelerations(fn, ctx, m, opts):
     """Status; a = ap, lam and vp at the q, v and time of the context (IDX-1)."""
     flag, q, v, a, vp, ap, f, lam = flag_(ctx), q_(ctx), v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), f_(ctx), lam_(ctx)
-    M, J, n, eps, pat = M_(ctx), J_(ctx), q.shape[0], opts[COMPLIANCE], (square_(ctx), wide_(ctx))
+    M, J, n, eps, pat = M_(ctx), J_(ctx), q.shape[0], opts[COMPLIANCE], patterns(ctx)
     r, y, w, z, D, ease, F = r_(ctx), y_(ctx), w_(ctx), z_(ctx), D_(ctx), ease_(ctx), symmetric_factors(ctx)
     if len(fn) > RATES:
         call(fn[RATES], ctx)
@@ -110,7 +130,7 @@ def accelerations(fn, ctx, m, opts):
     for i in range(n):
         y[i] = -f[i]
     row_weights(pat, M, J, m, eps, alike_(ctx), ease, w, z, D)
-    stronger = drifted_weights(Phi_(ctx), m, eps, z, reach_(ctx), sizes_(ctx), D)
+    stronger = drifted_weights(pat, Phi_(ctx), m, eps, z, reach_(ctx), sizes_(ctx), D)
     status = factor(F, M, J, m, D)
     if status != OK:
         return status
@@ -163,7 +183,7 @@ def choose_again(fn, ctx, m, opts):
 def keep_rows(ctx, m):
     """The rows at the state before a step, for `rows_moved` and `forget_sizes`: Phi, Phid, lam, the sizes so far, in Dp their
     lengths."""
-    wide, dense, n, J, w = wide_(ctx), wide_(ctx)[DENSE], q_(ctx).shape[0], J_(ctx), w_(ctx)
+    wide, dense, n, J, w, unit = wide_(ctx), wide_(ctx)[DENSE], q_(ctx).shape[0], J_(ctx), w_(ctx), unit_(ctx)
     Phi, Phi0, lam, lam0, sizes, sizes0 = Phi_(ctx), Phi0_(ctx), lam_(ctx), lam0_(ctx), sizes_(ctx), sizes0_(ctx)
     reach, length, q = reach_(ctx), Dp_(ctx), q_(ctx)
     times(wide, J, m, v_(ctx), Phi_t_(ctx), Phid0_(ctx))
@@ -171,7 +191,7 @@ def keep_rows(ctx, m):
         w[i] = real(q[i]) ** 2
     for l in range(m):
         Phi0[l], lam0[l], sizes0[l] = Phi[l], lam[l], sizes[l]
-        length[l] = 1.0 / real(reach[l]) + row_squares(wide, dense, n, J, l, w)[1] ** 0.5
+        length[l] = 1.0 / real(reach[l]) + row_squares(wide, dense, n, J, l, w, unit)[1] ** 0.5
 
 
 @kernel
@@ -186,11 +206,11 @@ def forget_sizes(ctx, m):
 def rows_moved(ctx, m, h, opts, tolerance):
     """By how much rows moved off zero in a step h, more than (IDX-1) explains, as a part of what is allowed  (RKT-5)."""
     Phi, Phi0, Phid, Phid0, lam, lam0 = Phi_(ctx), Phi0_(ctx), r_(ctx), Phid0_(ctx), lam_(ctx), lam0_(ctx)
-    length, eps, worst, explained = Dp_(ctx), opts[COMPLIANCE], 0.0, 0.0
+    length, eps, soft, worst, explained = Dp_(ctx), opts[COMPLIANCE], soft_(ctx), 0.0, 0.0
     times(wide_(ctx), J_(ctx), m, v_(ctx), Phi_t_(ctx), Phid)
     for l in range(m):
         size, was, rate = real(length[l]), abs(real(Phi0[l])), abs(real(Phid0[l]))
-        force = eps * (abs(real(lam0[l])) + abs(real(lam[l])))
+        force = eps * soft[l] * (abs(real(lam0[l])) + abs(real(lam[l])))
         explained = max(explained, h * h * (force + opts[DAMPING] * rate + opts[STIFFNESS] * was) / size)
         part = max(abs(real(Phi[l])) - was - h * rate, h * (abs(real(Phid[l])) - rate)) / size
         if not part < 1e300:
@@ -223,7 +243,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
     kinds, psi, g_last = objectives.kinds, objectives.psi, objectives.g_last
     flag, g, q, v, a, lam = flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
     par, n, s, KV, KA = par_(ctx), q.shape[0], b.shape[0], rates[0], rates[1]
-    q0, v0, g_step = qt_(ctx), vt_(ctx), weights_(ctx)
+    q0, v0, g_step, unit, time = qt_(ctx), vt_(ctx), weights_(ctx), unit_(ctx), size_(ctx)[DURATION]
     chosen = control.shape[0] > 0
     flag[FREEDOMS] = 0
     par[WK] = 0.0
@@ -257,9 +277,9 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts):
             e = 1e300
             if status == OK:
                 e = max(
-                    scaled_error(h, error, KV, q0, q, n, control[ALLOWED]),
-                    scaled_error(h, error, KA, v0, v, n, control[ALLOWED]),
-                    objective_error(g_off, g_step, kinds, psi, control[ALLOWED]),
+                    scaled_error(h, error, KV, q0, q, unit, 1.0, control[ALLOWED]),
+                    scaled_error(h, error, KA, v0, v, unit, time, control[ALLOWED]),
+                    objective_error(g_off, g_step, kinds, psi, psi_size_(ctx), control[ALLOWED]),
                     rows_moved(ctx, m, h, opts, control[ALLOWED]),
                 )
             if accepted(control, h, e, refused):
@@ -294,7 +314,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
     square, wide, J, T, F = square_(ctx), wide_(ctx), J_(ctx), T_(ctx), symmetric_factors(ctx)
     n, eps, tol = q.shape[0], opts[COMPLIANCE], opts[TOLERANCE]
     r, w, qt, vt, y, z, D = r_(ctx), w_(ctx), qt_(ctx), vt_(ctx), y_(ctx), z_(ctx), D_(ctx)
-    change, change_lam, ease = x_(ctx), Dp_(ctx), ease_(ctx)
+    change, change_lam, ease, pat, soft, per = x_(ctx), Dp_(ctx), ease_(ctx), patterns(ctx), soft_(ctx), per_(ctx)
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
@@ -313,7 +333,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
                 q[i] = qt[i] + b * a[i]
                 v[i] = vt[i] + gh * a[i]
                 vp[i] = v[i]
-                size = max(size, abs(real(q[i])))
+                size = max(size, abs(real(q[i])) * per[i])
             call(fn[EVALUATE], ctx)
             if flag[STATUS] != OK:
                 return flag[STATUS], step
@@ -324,28 +344,28 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
             minus_times(square, M, n, a, y)
             for i in range(T.shape[0]):
                 T[i] = M[i] + K[i]
-            row_weights((square, wide), T, J, m, eps / k, alike_(ctx), ease, w, z, D)
-            drifted_weights(Phi_(ctx), m, eps / k, z, reach_(ctx), sizes_(ctx), D)
+            row_weights(pat, T, J, m, eps / k, alike_(ctx), ease, w, z, D)
+            drifted_weights(pat, Phi_(ctx), m, eps / k, z, reach_(ctx), sizes_(ctx), D)
             status = factor(F, T, J, m, D)
             if status != OK:
                 return status, step
             for l in range(m):
-                r[l] += eps * lam[l]
+                r[l] += eps * soft[l] * lam[l]
             minus_rows(wide, J, m, lam, y)
             minus_times(wide, J, m, a, r)
             for l in range(m):
                 r[l] /= k
-            solve_rows((square, wide), M, J, m, eps / k, D, F, 1, y, r, change, change_lam, w, z)
+            solve_rows(pat, M, J, m, eps / k, D, F, 1, y, r, change, change_lam, w, z)
             e = 0.0
             for i in range(n):
                 a[i] += change[i]
                 if not abs(real(change[i])) < 1e300:
                     return NOT_FINITE, step
-                e = max(e, b * abs(real(change[i])))
+                e = max(e, b * abs(real(change[i])) * per[i])
             for l in range(m):
                 lam[l] += change_lam[l]
             iterations[step] = it + 1
-            if tol > 0.0 and converged(it, e, last, tol * b / gh, tol < TIGHT, size):
+            if tol > 0.0 and converged(it, e, last, OF_RATES * tol * b / (gh * h), tol < TIGHT, size):
                 done = True
                 break
             last = e

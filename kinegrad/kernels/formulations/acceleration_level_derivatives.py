@@ -10,7 +10,7 @@ In an explicit stage the matrix is [M Phi_qᵀ; Phi_q -ε]; the recursive formul
 functions FACTOR and SOLVE behind those of the set (REC-14).  A solver takes r1, r2 and leaves U4, B4, all in the context.
 """
 
-from kinegrad.kernels.constrained import ALL_DIGITS, note, rounds4, row_weights
+from kinegrad.kernels.constrained import ALL_DIGITS, note, patterns, rounds4, row_weights
 from kinegrad.kernels.formulations.acceleration_level import COMPLIANCE, DAMPING, RANK, STIFFNESS
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
@@ -82,7 +82,7 @@ def linearised(fn, ctx, m, b, gh, opts):
         call(fn[FACTOR], ctx)
         return flag_(ctx)[STATUS]
     M, C, R_q, T, J, D = M_(ctx), C_(ctx), R_q_(ctx), T_(ctx), J_(ctx), D_(ctx)
-    row_weights((square_(ctx), wide_(ctx)), M, J, m, opts[COMPLIANCE], alike_(ctx), ease_(ctx), w_(ctx), z_(ctx), D)
+    row_weights(patterns(ctx), M, J, m, opts[COMPLIANCE], alike_(ctx), ease_(ctx), w_(ctx), z_(ctx), D)
     for i in range(T.shape[0]):
         T[i] = M[i] + gh * C[i] + b * R_q[i]
     return factor_general(tangent_factors(ctx), T, J, E_a_(ctx), m, D)
@@ -110,7 +110,7 @@ def solve_stage4(fn, ctx, m, eps, transposed):
     if len(fn) > SOLVE:
         call(fn[SOLVE], ctx)  # a symmetric matrix
     else:
-        T, J, G, F, pat = T_(ctx), J_(ctx), E_a_(ctx), tangent_factors(ctx), (square_(ctx), wide_(ctx))
+        T, J, G, F, pat = T_(ctx), J_(ctx), E_a_(ctx), tangent_factors(ctx), patterns(ctx)
         r1, r2, U, B, w, z, D = r1_(ctx), r2_(ctx), U4_(ctx), B4_(ctx), w4_(ctx), z4_(ctx), D_(ctx)
         left, right = (G, J) if transposed else (J, G)
         note(flag_(ctx), rounds4(pat, T, left, right, m, eps, D, F, transposed, ALL_DIGITS, r1, r2, U, B, w, z))

@@ -11,13 +11,25 @@ with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a tra
 where there is room, the auxiliary acceleration.
 """
 
-from kinegrad.kernels.constrained import FEW_ROUNDS, row_weights, soft_weights, solve_rows
+from kinegrad.kernels.constrained import FEW_ROUNDS, patterns, row_weights, soft_weights, solve_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import TIGHT, converged, is_clear, needs_no_second
 from kinegrad.kernels.formulations.objectives import observe_step
 from kinegrad.kernels.jit import entry, inlined, kernel, real
 from kinegrad.kernels.pattern import end_of
-from kinegrad.kernels.products import BIAS, EVALUATE, EXTENT, FREEDOMS, PRODUCTS, SHRINKING, STATUS, TIME, WC, WK
+from kinegrad.kernels.products import (
+    BIAS,
+    DURATION,
+    EVALUATE,
+    EXTENT,
+    FREEDOMS,
+    PRODUCTS,
+    SHRINKING,
+    STATUS,
+    TIME,
+    WC,
+    WK,
+)  # fmt: skip
 from kinegrad.kernels.solvers.factors import factor, solve, symmetric_factors
 from kinegrad.kernels.solvers.multiply import (
     minus_times,
@@ -36,6 +48,7 @@ from kinegrad.kernels.table import call
 (T_, r_, z_, D_, Dp_, x_, y_, w_, qt_, vt_, a1_, a2_, a3_, factored_, ease_, sizes_) = PRODUCTS.viewers(
     *"T r z D Dp x y w qt vt a1 a2 a3 factored ease sizes".split()
 )
+size_, per_, per_row_ = PRODUCTS.viewers("size", "per", "per_row")
 
 # options; EXACT is 1 where projections are exact, by multipliers, and 0 where they are by penalties
 PENALTY, SCALE, TOLERANCE, THRESHOLD, EXACT = range(5)
@@ -63,11 +76,12 @@ def extrapolated(last, a1, a2, a3):
 
 @kernel
 def guess(ctx, family, h, auxiliary, tight):
-    """The largest position; q~, v~ and a first guess of q, v, a at the end of a step of size h (ALI-1, ALI-7)."""
+    """The largest position, in units of coordinates; q~, v~ and a first guess of q, v, a at the end of a step of size h (ALI-1,
+    ALI-7)."""
     q, v, a, ap, a1, a2, a3, qt, vt, lam = (
         q_(ctx), v_(ctx), a_(ctx), ap_(ctx), a1_(ctx), a2_(ctx), a3_(ctx), qt_(ctx), vt_(ctx), lam_(ctx),
     )  # fmt: skip
-    b, gh = by_acceleration(family, h)
+    b, gh, per = *by_acceleration(family, h), per_(ctx)
     predict(family, h, q, vp_(ctx), ap, auxiliary, qt, vt)
     size = real(par_(ctx)[EXTENT])
     for i in range(q.shape[0]):
@@ -80,7 +94,7 @@ def guess(ctx, family, h, auxiliary, tight):
             a1[i] = last
         q[i] = qt[i] + b * a[i]
         v[i] = vt[i] + gh * a[i]
-        size = max(size, abs(real(q[i])))
+        size = max(size, abs(real(q[i])) * per[i])
     for l in range(lam.shape[0]):
         lam[l] = 0.0
     return size
@@ -105,8 +119,8 @@ def factor_tangent(ctx, m, eps):
     wide = wide_(ctx)
     for i in range(T.shape[0]):
         T[i] = M[i] + K[i]
-    row_weights((square_(ctx), wide), M, J, m, 0.0, alike_(ctx), ease, w_(ctx), z, D_(ctx))
-    one = soft_weights(m, eps, ease, z, D_(ctx), Dp_(ctx))
+    row_weights(patterns(ctx), M, J, m, 0.0, alike_(ctx), ease, w_(ctx), z, D_(ctx))
+    one = soft_weights(patterns(ctx), m, eps, ease, z, D_(ctx), Dp_(ctx))
     near = vanishing(m, z, sizes_(ctx))
     for i in range(end_of(wide, m)):
         rows[i] = J[i]
@@ -126,7 +140,8 @@ def row_residuals(ctx, m, by_position, by_velocity):
 
 @kernel
 def correct(ctx, m, b, gh):
-    """The largest correction of an acceleration, or 2e300 where one is not finite; q, v, a and lam corrected (ALI-2)."""
+    """The largest correction of an acceleration, in units of coordinates, or 2e300 where one is not finite; q, v, a and lam
+    corrected (ALI-2)."""
     y, f, n = y_(ctx), f_(ctx), f_(ctx).shape[0]
     for i in range(n):
         y[i] = -f[i]
@@ -139,7 +154,7 @@ def correct(ctx, m, b, gh):
 @kernel
 def correct_twice(ctx, m, b, gh):
     """`correct`, and another round with the same matrices for what its rows still lack: their part of lam (LIN-3)."""
-    a, y, before = a_(ctx), y_(ctx), x_(ctx)
+    a, y, before, per = a_(ctx), y_(ctx), x_(ctx), per_(ctx)
     for i in range(a.shape[0]):
         before[i] = a[i]
     e = correct(ctx, m, b, gh)
@@ -151,22 +166,23 @@ def correct_twice(ctx, m, b, gh):
     change(ctx, m, b, gh)
     e = 0.0
     for i in range(a.shape[0]):
-        e = max(e, abs(real(a[i] - before[i])))
+        e = max(e, abs(real(a[i] - before[i])) * per[i])
     return e
 
 
 @kernel
 def change(ctx, m, b, gh):
-    """The largest correction; q, v, a and lam corrected by the right-hand side y, r being what the rows lack, and then what
-    they still lack."""
+    """The largest correction, in units of coordinates; q, v, a and lam corrected by the right-hand side y, r being what the
+    rows lack, and then what they still lack."""
     q, v, a, lam, y, qt, vt = q_(ctx), v_(ctx), a_(ctx), lam_(ctx), y_(ctx), qt_(ctx), vt_(ctx)
-    wide, rows, D, r = wide_(ctx), factored_(ctx), D_(ctx), r_(ctx)
+    wide, rows, D, r, per = wide_(ctx), factored_(ctx), D_(ctx), r_(ctx), per_(ctx)
     solve(symmetric_factors(ctx), y)
     e = 0.0
     for i in range(q.shape[0]):
-        if not abs(real(y[i])) < 1e300:
+        moved = abs(real(y[i])) * per[i]
+        if not moved < 1e300:
             return 2e300
-        e = max(e, abs(real(y[i])))
+        e = max(e, moved)
         a[i] += y[i]
         q[i] = qt[i] + b * a[i]
         v[i] = vt[i] + gh * a[i]
@@ -211,19 +227,20 @@ def iterate(fn, ctx, m, b, gh, tol, eps, allowed, size):
 
 
 @kernel
-def largest(c, m):
-    """The largest |c|."""
-    s = 0.0
+def violated(ctx, c, m, time, threshold):
+    """Whether a row c of velocities or accelerations is beyond a threshold, in the sizes of the model; `time` is its time, or
+    the square of that."""
+    per_row, s = per_row_(ctx), 0.0
     for l in range(m):
-        s = max(s, abs(c[l]))
-    return s
+        s = max(s, abs(real(c[l])) * (per_row[l] if per_row[l] > 0.0 else 1.0))
+    return m > 0 and not s * time < threshold
 
 
 @kernel
 def project(ctx, m, eps, one, x, sig):
     """Add y to x, with multipliers sig: M y + Jᵀsig = 0 and J (x + y) + c = ε sig, r being J x + c (ALI-2); by one round if
     that will do."""
-    square, wide, M, J, F, D = square_(ctx), wide_(ctx), M_(ctx), J_(ctx), symmetric_factors(ctx), Dp_(ctx)
+    wide, M, J, F, D = wide_(ctx), M_(ctx), J_(ctx), symmetric_factors(ctx), Dp_(ctx)
     y, zero, r = y_(ctx), qt_(ctx), r_(ctx)
     for i in range(x.shape[0]):
         y[i] = 0.0 * x[i]
@@ -237,7 +254,7 @@ def project(ctx, m, eps, one, x, sig):
     else:
         for l in range(m):
             r[l] = -r[l]
-        solve_rows((square, wide), M, J, m, eps, D, F, FEW_ROUNDS, zero, r, y, sig, w_(ctx), z_(ctx))
+        solve_rows(patterns(ctx), M, J, m, eps, D, F, FEW_ROUNDS, zero, r, y, sig, w_(ctx), z_(ctx))
     for i in range(x.shape[0]):
         x[i] += y[i]
 
@@ -246,7 +263,7 @@ def project(ctx, m, eps, one, x, sig):
 def project_rates(fn, ctx, m, eps, one, threshold):
     """Status and flags; vp and ap, with sv and sa, from v and a (ALI-1)."""
     v, a, vp, ap, sv, sa, r = v_(ctx), a_(ctx), vp_(ctx), ap_(ctx), sv_(ctx), sa_(ctx), r_(ctx)
-    wide, J, flags = wide_(ctx), J_(ctx), 0
+    wide, J, flags, time = wide_(ctx), J_(ctx), 0, size_(ctx)[DURATION]
     for i in range(v.shape[0]):
         vp[i] = v[i]
         ap[i] = a[i]
@@ -257,12 +274,12 @@ def project_rates(fn, ctx, m, eps, one, threshold):
     if status != OK:
         return status, flags
     times(wide, J, m, vp, Phi_t_(ctx), r)
-    if m > 0 and not largest(r, m) < threshold:
+    if violated(ctx, r, m, time, threshold):
         project(ctx, m, eps, one, vp, sv)
         flags += PROJECTED_V
     call(fn[BIAS], ctx)
     times(wide, J, m, ap, c_(ctx), r)
-    if m > 0 and not largest(r, m) < threshold:
+    if violated(ctx, r, m, time * time, threshold):
         project(ctx, m, eps, one, ap, sa)
         flags += PROJECTED_A
     return OK, flags

@@ -1,6 +1,6 @@
 """ALI3-P with the Newmark family, differentiated: direct and adjoint along a stored trajectory (ALI-3, ALI-4)."""
 
-from kinegrad.kernels.constrained import enough_for, note, rounds4, row_weights, soft_weights
+from kinegrad.kernels.constrained import enough_for, note, patterns, rounds4, row_weights, soft_weights
 from kinegrad.kernels.formulations.ali3p import PROJECTED_A, PROJECTED_V, compliance
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
@@ -95,7 +95,7 @@ def step_rows(ctx, m, b, gh):
 def linearised(fn, ctx, m, step, ts, eps, b, gh, traj, mixed):
     """Status; the context holds the partials at row `step` of the trajectory, T = M + γhC + βh²R_q, its weights D and the
     factors of its augmented form, the projections' weights Dp and factors."""
-    T, D, Dp, ease, pat = T_(ctx), D_(ctx), Dp_(ctx), ease_(ctx), (square_(ctx), wide_(ctx))
+    T, D, Dp, ease, pat = T_(ctx), D_(ctx), Dp_(ctx), ease_(ctx), patterns(ctx)
     M, C, R_q, J = M_(ctx), C_(ctx), R_q_(ctx), J_(ctx)
     par_(ctx)[TIME] = ts[step]
     load(
@@ -105,7 +105,7 @@ def linearised(fn, ctx, m, step, ts, eps, b, gh, traj, mixed):
     for i in range(T.shape[0]):
         T[i] = M[i] + gh * C[i] + b * R_q[i]
     row_weights(pat, M, J, m, 0.0, alike_(ctx), ease, w_(ctx), z_(ctx), D)
-    soft_weights(m, eps, ease, z_(ctx), D, Dp)
+    soft_weights(pat, m, eps, ease, z_(ctx), D, Dp)
     if mixed:
         step_rows(ctx, m, b, gh)
     status = factor_general(tangent_factors(ctx), T, J, E_a_(ctx) if mixed else J, m, D)
@@ -129,7 +129,7 @@ def direct(fn, ctx, m, rule, segment, opts, variation, grad):
     )
     family, Q, V, Acc, X = rule.family, variation.q, variation.v, variation.a, variation.x
     M, C, J, R_q, R_s, Phidd_v, T = M_(ctx), C_(ctx), J_(ctx), R_q_(ctx), R_s_(ctx), Phidd_v_(ctx), T_(ctx)
-    square, wide, pat = square_(ctx), wide_(ctx), (square_(ctx), wide_(ctx))
+    square, wide, pat = square_(ctx), wide_(ctx), patterns(ctx)
     g_q, g_s, g_v, g_a = g_q_(ctx), g_s_(ctx), g_v_(ctx), g_a_(ctx)
     mixed = has_velocity_rows(level_(ctx), m)
     by_q, by_s, by_v, by_a = (
@@ -148,7 +148,7 @@ def direct(fn, ctx, m, rule, segment, opts, variation, grad):
         status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj, mixed)
         if status != OK:
             return status, step
-        enough = enough_for(square, M)
+        enough = enough_for(pat, M)
         quadrature(ts, hs, step, after, kinds, g_(ctx), weights)
         for e in range(Q.shape[0]):
             k = 4 * e
@@ -198,7 +198,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
     family, Q, V, Acc, X = rule.family, variation.q, variation.v, variation.a, variation.x
     flag, M, C, J, R_q, T = flag_(ctx), M_(ctx), C_(ctx), J_(ctx), R_q_(ctx), T_(ctx)
     mu, eta_v, eta_a, yp, yv, ya, ys = mu4_(ctx), eta_v4_(ctx), eta_a4_(ctx), yp4_(ctx), yv4_(ctx), ya4_(ctx), ys4_(ctx)
-    square, wide, pat, level = square_(ctx), wide_(ctx), (square_(ctx), wide_(ctx)), level_(ctx)
+    square, wide, pat, level = square_(ctx), wide_(ctx), patterns(ctx), level_(ctx)
     g_q, g_v, g_a = g_q_(ctx), g_v_(ctx), g_a_(ctx)
     mixed = has_velocity_rows(level, m)
     by_q, by_v, by_a = E_q_(ctx) if mixed else Phi_q_(ctx), E_v_(ctx), E_a_(ctx) if mixed else J
@@ -217,7 +217,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
         status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj, mixed)
         if status != OK:
             return status, step
-        enough = enough_for(square, M)
+        enough = enough_for(pat, M)
         quadrature(ts, hs, step, after, kinds, g_(ctx), weights)
         for e in range(Q.shape[0]):
             qo, vo, ao = Q[e], V[e], Acc[e]

@@ -3,7 +3,8 @@
 K = [Phi_q; B], B = z_q.  If z are coordinates themselves, the other n - d are unknown in K x = b and the unit rows of B
 need no equations (MR-9).  If z measure something else all n are unknown, and the rows of B are rows like those of Phi_q.
 Redundant rows are borne by the normal equations of the unknowns, in which each row has a weight, since rows differ in size and
-unit: 1 as long as that does no harm (MR-8).  Only their factors are computed, never the pseudo-inverse.
+unit: 1 over the square of its unit as long as that does no harm (MR-8).  Only their factors are computed, never the
+pseudo-inverse.
 """
 
 from typing import NamedTuple
@@ -52,7 +53,8 @@ class Partition(NamedTuple):
 def partition(chosen, m, like, weights=None):
     """The partition with the independent coordinates `chosen`, or MEASURED; `like` is an (n, n) array of its numbers.
 
-    `weights` are those of the rows, m and then those of z, that serve where weights of 1 do not; 1 by default.
+    `weights` (2, m + d) are those of the rows, m and then those of z: those by their units, and others that may take over; 1 by
+    default.
     """
     measured = len(chosen) == 0 or chosen[0] == MEASURED
     unknown = np.setdiff1d(np.arange(len(like)), [] if measured else chosen)
@@ -66,14 +68,12 @@ def partitions(nd, m, like, weights=None):
     return tuple(_partition(np.arange(n), nu, m + nd * (nu == n), like.dtype, weights) for nu in (n, n - nd))
 
 
-def _partition(order, nu, rows, number, others):
+def _partition(order, nu, rows, number, weights):
     n = len(order)
     G, N = np.zeros((rows, n), number), np.zeros((nu, nu), number)
     d, at, count = np.zeros(2 * nu, number), np.zeros((rows, n), np.int64), np.zeros((rows, 2), np.int64)
     w4, x4 = np.zeros((nu, 4), number), np.zeros((nu, 4), number)
-    weights = np.ones((2, rows))
-    if others is not None:
-        weights[1] = others[:rows]
+    weights = np.ones((2, rows)) if weights is None else weights[:, :rows].copy()
     return Partition(order, nu, rows, np.zeros(2, np.int64), weights, G, N, d, at, count, w4, x4)
 
 
@@ -395,12 +395,12 @@ def quality(S, m, J, R, scale):
 
 
 @kernel
-def choose(J, m, scale, A, tau, places, chosen):
+def choose(J, m, per_row, scale, A, tau, places, chosen):
     """Status; chosen = the coordinates left over when columns of Phi_q are taken by their remainders (MR-11)."""
     n = scale.shape[0]
     for l in range(m):
         for i in range(n):
-            A[l, i] = J[l, i].real / scale[i]
+            A[l, i] = per_row[l] * J[l, i].real / scale[i]
     dependent = n - chosen.shape[0]
     if qr(A, tau, places, 0.0) < dependent:
         return SINGULAR

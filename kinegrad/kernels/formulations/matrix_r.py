@@ -45,7 +45,7 @@ from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
 
 (par_, flag_, g_, q_, v_, a_, vp_, ap_, f_) = PRODUCTS.viewers(*"par flag g q v a vp ap f".split())
-(lam_, Phi_, Phi_t_, c_) = PRODUCTS.viewers("lam", "Phi", "Phi_t", "c")
+(lam_, Phi_, Phi_t_, c_, per_) = PRODUCTS.viewers("lam", "Phi", "Phi_t", "c", "per")
 M_, J_ = full_viewers("M", "J")
 
 # options
@@ -84,7 +84,7 @@ def positions(fn, ctx, m, S, z, tol, tight, size, w):
 
     The first correction takes the factors of the position before, if there are any.
     """
-    q, Phi, J = q_(ctx), Phi_(ctx), J_(ctx)
+    q, Phi, J, per = q_(ctx), Phi_(ctx), J_(ctx), per_(ctx)
     order, nu = S.order, S.nu
     for j in range(nu, q.shape[0]):
         q[order[j]] = z[j - nu]
@@ -106,7 +106,7 @@ def positions(fn, ctx, m, S, z, tol, tight, size, w):
         solve_normal(S, w)
         e = 0.0
         for i in range(nu):
-            e = max(e, abs(w[i]))
+            e = max(e, abs(w[i]) * per[order[i]])
         if not e < 1e300:
             return NOT_FINITE
         for i in range(nu):
@@ -126,7 +126,7 @@ def stage(fn, ctx, m, S, T, z, zd, tol, zdd):
     R, MR, D, dd, res, x, w, y = T
     n, nd, tight, size = q.shape[0], z.shape[0], tol < TIGHT, real(par_(ctx)[EXTENT])
     for i in range(n):
-        size = max(size, abs(real(q[i])))
+        size = max(size, abs(real(q[i])) * per_(ctx)[i])
     status = positions(fn, ctx, m, S, z, SHARPER * tol, tight, size, w)
     if status != OK:
         return status
@@ -234,12 +234,13 @@ def get_state(ctx, state):
 
 
 @entry(what="the choice of independent coordinates")
-def best(ctx, m, scale, A, tau, places, chosen):
+def best(ctx, m, rows, scale, A, tau, places, chosen):
     """Status; chosen = the best independent coordinates at the position of the context (MR-11).
 
-    A (m, n), tau (min(m, n)) and places (n) are scratch.
+    rows (m) and scale (n) make rows and coordinates of any unit comparable; A (m, n), tau (min(m, n)) and places (n) are
+    scratch.
     """
-    return choose(J_(ctx), m, scale, A, tau, places, chosen)
+    return choose(J_(ctx), m, rows, scale, A, tau, places, chosen)
 
 
 @entry(what="the choice of independent coordinates")

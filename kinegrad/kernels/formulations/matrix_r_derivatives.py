@@ -62,7 +62,7 @@ g_q_, g_s_, g_v_, g_a_, square_, wide_ = PRODUCTS.viewers(*"g_q g_s g_v g_a squa
 J_, full_M_, full_C_, full_R_q_, full_Phid_q_, full_Phidd_q_, full_Phidd_v_ = full_viewers(
     *"J M C R_q Phid_q Phidd_q Phidd_v".split()
 )
-(x4_, w4_, U4_, H4_, weights_) = PRODUCTS.viewers(*"x4 w4 U4 H4 weights".split())
+(x4_, w4_, U4_, H4_, weights_, unit_, per_row_) = PRODUCTS.viewers(*"x4 w4 U4 H4 weights unit per_row".split())
 
 
 class Linear(NamedTuple):
@@ -149,7 +149,10 @@ def implicit(ctx, m, S, L, b, gh):
             for i in range(n):
                 s += R[k, i] * w[i]
             T[k, h] = s
-    return lu(T, L.pivots)
+    for k in range(nd):
+        i = S.order[S.nu + k] if S.nu < n else 0
+        w[k] = unit_(ctx)[i] if S.nu < n else 1.0 / per_row_(ctx)[m + k] if per_row_(ctx)[m + k] > 0.0 else 1.0
+    return lu(T, L.pivots, w)
 
 
 @kernel

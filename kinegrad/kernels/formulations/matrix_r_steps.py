@@ -40,12 +40,12 @@ from kinegrad.kernels.formulations.runge_kutta import (
 )
 from kinegrad.kernels.jit import entry, inlined, kernel, real
 from kinegrad.kernels.linalg import ldlt, ldlt_solve
-from kinegrad.kernels.products import EXTENT, PRODUCTS, TIME, WC, WK, full_viewers
+from kinegrad.kernels.products import DURATION, EXTENT, PRODUCTS, TIME, WC, WK, full_viewers
 from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, STEP_TOO_SMALL
 
 (par_, g_, q_, v_, a_, lam_) = PRODUCTS.viewers(*"par g q v a lam".split())
 Kt_, J_ = full_viewers("K", "J")
-(qt_, weights_) = PRODUCTS.viewers("qt", "weights")
+(qt_, weights_, size_, unit_, per_, psi_size_) = PRODUCTS.viewers("qt", "weights", "size", "unit", "per", "psi_size")
 
 
 SHARPER_STILL = 0.01  # of a tolerance that asks for all digits
@@ -54,7 +54,7 @@ SHARPER_STILL = 0.01  # of a tolerance that asks for all digits
 class Coordinates(NamedTuple):
     """What a run in independent coordinates has beside the context.
 
-    The partition S and the arrays T of a stage; which coordinates wrap, and their scales; z, zd, zdd; the numbers of those
+    The partition S and the arrays T of a stage; scales of coordinates; units of z; z, zd, zdd; the numbers of those
     that are `chosen`, and what a run has `carried` on; q, v, a `before` a step (3, n); by how much the guesses of the last two
     steps were `off` (2, stages + 1, n) (MR-12); scratch (4, d).
     """
@@ -62,6 +62,7 @@ class Coordinates(NamedTuple):
     S: Partition
     T: Stage
     scale: np.ndarray
+    unit: np.ndarray
     z: np.ndarray
     zd: np.ndarray
     zdd: np.ndarray
@@ -83,7 +84,7 @@ def mark(carried, flags, step):
 
 
 @kernel
-def newmark_step(fn, ctx, m, S, T, h, b, gh, tol, allowed, z, zd, zdd, zt, vt, found):
+def newmark_step(fn, ctx, m, S, T, unit, h, b, gh, tol, allowed, z, zd, zdd, zt, vt, found):
     """Status and iterations; the state z = zt + b zdd, zd = vt + gh zdd at the time of the context (MR-5)."""
     q, v, a, Kt = q_(ctx), v_(ctx), a_(ctx), Kt_(ctx)
     R, MR, D, dd, w, y = T.R, T.MR, T.D, T.dd, T.w, T.y
@@ -129,10 +130,10 @@ def newmark_step(fn, ctx, m, S, T, h, b, gh, tol, allowed, z, zd, zdd, zt, vt, f
         ldlt_solve(D, dd, found)
         e, size = 0.0, real(par_(ctx)[EXTENT])
         for i in range(n):
-            size = max(size, abs(real(q[i])))
+            size = max(size, abs(real(q[i])) * per_(ctx)[i])
         for k in range(nd):
             zdd[k] += found[k]
-            e = max(e, b * abs(found[k].real))
+            e = max(e, b * abs(found[k].real) / unit[k])
         if not e < 1e300:
             return NOT_FINITE, it + 1
         if (tol > 0.0 and converged(it, e, last, goal, tol < TIGHT, size)) or (tol == 0.0 and it == allowed - 1):
@@ -175,7 +176,9 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts, own, step):
         get_state(ctx, before)
         par[TIME], par[WK], par[WC] = ts[step + 1], b, gh
         predict(family, h, z, zd, zdd, auxiliary, zt, vt)
-        status, count = newmark_step(fn, ctx, m, S, T, h, b, gh, opts[TOLERANCE], allowed, z, zd, zdd, zt, vt, found)
+        status, count = newmark_step(
+            fn, ctx, m, S, T, own.unit, h, b, gh, opts[TOLERANCE], allowed, z, zd, zdd, zt, vt, found
+        )
         if status != OK:
             return status, step
         complete(family, zdd, auxiliary)
@@ -295,7 +298,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
     off = own.off
     par, g, q, v, a, lam, J = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), J_(ctx)
     n, nd, s, KV, KA, g_step = q.shape[0], z.shape[0], b.shape[0], rates[0], rates[1], weights_(ctx)
-    zs, zds, zl, dz, qg = scratch[0], scratch[1], scratch[2], scratch[3], qt_(ctx)
+    zs, zds, zl, dz, qg, time = scratch[0], scratch[1], scratch[2], scratch[3], qt_(ctx), size_(ctx)[DURATION]
     par[WK] = 0.0
     par[WC] = 0.0
     by_error, at = control.shape[0] > 0, s * (3 * n + m)
@@ -327,13 +330,13 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
                 break
             e = 1e300
             if status == OK:
-                e = objective_error(g_off, g_step, kinds, psi, control[ALLOWED])
+                e = objective_error(g_off, g_step, kinds, psi, psi_size_(ctx), control[ALLOWED])
                 if nd > 0:
-                    e = max(e, scaled_error(h, error, KV, z, zs, nd, control[ALLOWED]))
-                    e = max(e, scaled_error(h, error, KA, zd, zds, nd, control[ALLOWED]))
+                    e = max(e, scaled_error(h, error, KV, z, zs, own.unit, 1.0, control[ALLOWED]))
+                    e = max(e, scaled_error(h, error, KA, zd, zds, own.unit, time, control[ALLOWED]))
                 else:
-                    e = max(e, scaled_error(h, error, KV, before[0], q, n, control[ALLOWED]))
-                    e = max(e, scaled_error(h, error, KA, before[1], v, n, control[ALLOWED]))
+                    e = max(e, scaled_error(h, error, KV, before[0], q, unit_(ctx), 1.0, control[ALLOWED]))
+                    e = max(e, scaled_error(h, error, KA, before[1], v, unit_(ctx), time, control[ALLOWED]))
             if accepted(control, h, e, refused):
                 break
             if too_small(control):

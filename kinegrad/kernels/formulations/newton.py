@@ -11,6 +11,9 @@ ROUNDING = 4.0 * 2.0**-52  # of positions
 STALLED = 1e-10  # of positions: changes below this that no longer shrink are rounding, made larger by the equations
 FEW = 10.0  # times ROUNDING: changes that rounding alone may have made
 CLEAR = 1e3  # times ROUNDING: changes that show what iterations make of them
+OF_RATES = (
+    1e-3  # of the tolerance: what changes of rates may move in a step, where rates and accelerations are solved for
+)
 UNKNOWN = 1.0  # what iterations make of a change before one was clear
 
 

@@ -10,7 +10,7 @@ Rows of a trajectory: q, v, a, lam of the state, then the auxiliary acceleration
 from kinegrad.kernels.formulations.acceleration_level import RANK, RATES, TOLERANCE
 from kinegrad.kernels.formulations.independent_rows import choose_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
-from kinegrad.kernels.formulations.newton import ROUNDING, TIGHT, settled
+from kinegrad.kernels.formulations.newton import OF_RATES, ROUNDING, TIGHT, settled
 from kinegrad.kernels.formulations.objectives import observe_step
 from kinegrad.kernels.formulations.runge_kutta import store_stage
 from kinegrad.kernels.jit import entry, real
@@ -19,6 +19,7 @@ from kinegrad.kernels.status import NOT_CONVERGED, NOT_FINITE, OK
 from kinegrad.kernels.table import call
 
 par_, flag_, g_, q_, v_, a_, lam_, qt_, vt_, y_ = PRODUCTS.viewers(*"par flag g q v a lam qt vt y".split())
+(per_,) = PRODUCTS.viewers("per")
 
 
 @entry(what="recursive dynamics")
@@ -28,7 +29,7 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
     ts, hs, stride, traj, iterations = steps.ts, steps.hs, steps.stride, steps.traj, steps.counts
     kinds, psi, g_last = objectives.kinds, objectives.psi, objectives.g_last
     par, flag, g, q, v, a, lam = par_(ctx), flag_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
-    n, tol, qt, vt, guess = q.shape[0], opts[TOLERANCE], qt_(ctx), vt_(ctx), y_(ctx)
+    n, tol, qt, vt, guess, per = q.shape[0], opts[TOLERANCE], qt_(ctx), vt_(ctx), y_(ctx), per_(ctx)
     flag[FREEDOMS] = 0
     for step in range(hs.shape[0]):
         h = hs[step]
@@ -50,10 +51,10 @@ def simulate_newmark(fn, ctx, m, method, steps, objectives, opts):
             for i in range(n):
                 if not abs(real(a[i])) < 1e300:
                     return NOT_FINITE, step
-                e = max(e, b * abs(real(a[i] - guess[i])))
-                size = max(size, abs(real(q[i])))
+                e = max(e, b * abs(real(a[i] - guess[i])) * per[i])
+                size = max(size, abs(real(q[i])) * per[i])
             iterations[step] = it + 1
-            if tol > 0.0 and settled(it, e, last, tol * b / gh, tol < TIGHT, size):
+            if tol > 0.0 and settled(it, e, last, OF_RATES * tol * b / (gh * h), tol < TIGHT, size):
                 done = True
                 break
             last = e

@@ -151,12 +151,14 @@ def add_objectives(fn, ctx, i, h, b, error, g, g_step, g_off):
 
 
 @kernel
-def objective_error(g_off, g_step, kinds, psi, tolerance):
-    """Largest error of an integral over the step as a part of tolerance (1 + |psi|)  (RKT-4)."""
+def objective_error(g_off, g_step, kinds, psi, psi_size, tolerance):
+    """Largest error of an integral over the step as a part of tolerance (its size in the model + |psi|)  (RKT-4)."""
     worst = 0.0
     for o in range(psi.shape[0]):
         if kinds.kind[o] == objectives.INTEGRAL:
-            part = abs(g_off[o].real) / (tolerance * (1.0 + max(abs(psi[o].real), abs((psi[o] + g_step[o]).real))))
+            part = abs(g_off[o].real) / (
+                tolerance * (psi_size[o] + max(abs(psi[o].real), abs((psi[o] + g_step[o]).real)))
+            )
             if not part < 1e300:
                 return 1e300
             worst = max(worst, part)
@@ -164,14 +166,14 @@ def objective_error(g_off, g_step, kinds, psi, tolerance):
 
 
 @kernel
-def scaled_error(h, e, K, x0, x1, n, tolerance):
-    """Largest |h Σ e_j K_j| as a part of tolerance (1 + |x|)  (RKT-4)."""
+def scaled_error(h, e, K, x0, x1, unit, time, tolerance):
+    """Largest |h Σ e_j K_j| as a part of tolerance (unit/time + |x|), for coordinates (time: 1) or their rates  (RKT-4)."""
     worst = 0.0
-    for i in range(n):
+    for i in range(unit.shape[0]):
         s = 0.0
         for j in range(e.shape[0]):
             s += e[j] * K[j, i].real
-        size = tolerance * (1.0 + max(abs(x0[i].real), abs(x1[i].real)))
+        size = tolerance * (unit[i] / time + max(abs(x0[i].real), abs(x1[i].real)))
         part = abs(h * s) / size
         if not part < 1e300:
             return 1e300

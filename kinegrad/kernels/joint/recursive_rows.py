@@ -27,7 +27,7 @@ from kinegrad.kernels.constrained import (
 from kinegrad.kernels.elements.laws import scalar_values
 from kinegrad.kernels.elements.layout import GRAVITY
 from kinegrad.kernels.elements.stages import ROWS, reads_scalars, run_stage
-from kinegrad.kernels.jit import cfunction, kernel, real
+from kinegrad.kernels.jit import cfunction, inlined, kernel, real
 from kinegrad.kernels.joint.functions import base
 from kinegrad.kernels.joint.markers import first_columns, marker_rates
 from kinegrad.kernels.joint.motion import dot4, four, velocities
@@ -57,8 +57,8 @@ from kinegrad.kernels.joint.recursive import (
     zero_,
 )  # fmt: skip
 from kinegrad.kernels.joint.recursive_solves import ground_to_leaves, leaves_to_ground
-from kinegrad.kernels.lanes import WIDTH
-from kinegrad.kernels.linalg import ldlt, ldlt_solve, ldlt_solve4
+from kinegrad.kernels.lanes import WIDTH, lane, spread4
+from kinegrad.kernels.linalg import axpy4, get4, ldlt, ldlt_solve, ldlt_solve4, mul4, put4
 from kinegrad.kernels.products import FREEDOMS, STATUS, full_viewers
 from kinegrad.kernels.set_functions import bias_of_rows
 from kinegrad.kernels.status import LOST_RANK, NOT_FINITE, OK
@@ -79,7 +79,15 @@ work_, rhs_, col_, vp_, ap_ = CONSTRAINED.viewers(*"work rhs col vp ap".split())
 lam_, Phi_, Phi_t_, c_, ease_, sizes_, reach_ = CONSTRAINED.viewers(*"lam Phi Phi_t c ease sizes reach".split())
 M_, J_ = full_viewers("M", "J")  # sweeps are used where matrices are dense
 
+unit_, per_, per_row_ = CONSTRAINED.viewers("unit", "per", "per_row")
+
 STIFFNESS, DAMPING = range(2)
+
+
+@inlined
+def units(ctx):
+    """The units of coordinates, and 1 over those of rows."""
+    return unit_(ctx), per_row_(ctx)
 
 
 @kernel
@@ -135,7 +143,7 @@ def inverse_times_rows(art, M, J, closing, heavy, bound, Y, W, X):
 
 
 @kernel
-def factor_rows(J, closing, ease, strength, sizes, X, L, d):
+def factor_rows(J, closing, units, ease, strength, sizes, X, L, d):
     """Status; the factors of J W Jᵀ + δ in L and d, X being W Jᵀ (REC-12)."""
     m, n = closing.shape[0], X.shape[0]
     for l in range(m):
@@ -145,25 +153,27 @@ def factor_rows(J, closing, ease, strength, sizes, X, L, d):
                 for k in range(n):
                     t += J[closing[l], k] * X[k, i]
             L[l, i] = t
-    soften(J, closing, n, strength, sizes, L, d)
+    soften(J, closing, units, strength, sizes, L, d)
     return ldlt(L, d)
 
 
 @kernel
-def soften(J, closing, n, strength, sizes, S, g):
+def soften(J, closing, units, strength, sizes, S, g):
     """Add δ to each diagonal entry of S, which lets redundant rows disagree: 1/D of (LIN-6, IDX-8), S_ll in the place of its
-    sum."""
-    m = S.shape[0]
+    sum; `units` are those of coordinates, and 1 over those of rows."""
+    m, (unit, per_row) = S.shape[0], units
     widest, largest = 0.0, 0.0
     for l in range(m):
         t = 0.0
-        for k in range(n):
-            t += real(J[closing[l], k]) ** 2
+        for k in range(unit.shape[0]):
+            t += (real(J[closing[l], k]) * unit[k]) ** 2
         g[l] = t
-        widest = max(widest, t)
-        largest = max(largest, real(S[l, l]))
+        p = per_row[closing[l]] ** 2
+        widest = max(widest, t * p)
+        largest = max(largest, real(S[l, l]) * p)
     for l in range(m):
-        t = real(g[l]) / (NULL * widest) if widest > 0.0 else 0.0
+        p = per_row[closing[l]] ** 2
+        t = real(g[l]) * p / (NULL * widest) if p > 0.0 and widest > 0.0 else 1.0
         t = min(1.0, t * t)
         size = max(real(sizes[closing[l]]), real(g[l]))
         sizes[closing[l]] = size
@@ -173,16 +183,16 @@ def soften(J, closing, n, strength, sizes, S, g):
         if t > 0.0 and s > 0.0:
             S[l, l] += s / (strength * t)
         else:
-            S[l, l] += largest if largest > 0.0 else 1.0
+            S[l, l] += (largest if largest > 0.0 else 1.0) / (p if p > 0.0 else 1.0)
 
 
 @kernel
-def close_rows(J, closing, ease, bias, X, L, d, rounds, a, lam, gap):
+def close_rows(J, closing, per, ease, bias, X, L, d, rounds, a, lam, gap):
     """What is left, as by `solve_rows`; a and lam gain what the rows ask for (REC-12)."""
     m, n = closing.shape[0], a.shape[0]
     last, size, e = 0.0, 0.0, 0.0
     for k in range(n):
-        size += real(a[k]) ** 2
+        size += (real(a[k]) * per[k]) ** 2
     for i in range(rounds):
         for l in range(m):
             t = bias[l]
@@ -198,7 +208,7 @@ def close_rows(J, closing, ease, bias, X, L, d, rounds, a, lam, gap):
             for l in range(m):
                 t += X[k, l] * gap[l]
             a[k] -= t
-            e += real(t) ** 2
+            e += (real(t) * per[k]) ** 2
         size = max(size, e)
         if settled(i, e, last, size, ENOUGH):
             return SETTLED
@@ -209,13 +219,13 @@ def close_rows(J, closing, ease, bias, X, L, d, rounds, a, lam, gap):
 
 
 @kernel
-def close_near_singular(J, closing, ease, drift, sizes, bias, X, L, d, a, lam, gap, free):
+def close_near_singular(J, closing, units, per, ease, drift, sizes, bias, X, L, d, a, lam, gap, free):
     """Status; a and lam under the rows, with the strengths of `solve_near_singular`; free (n) is scratch."""
     m, n, left, status, strength = closing.shape[0], a.shape[0], LEAVES_MUCH, OK, STRENGTH
     for k in range(n):
         free[k] = a[k]
     for attempt in range(3):
-        status = factor_rows(J, closing, ease, strength, sizes, X, L, d)
+        status = factor_rows(J, closing, units, ease, strength, sizes, X, L, d)
         if status != OK:
             return status
         for k in range(n):
@@ -223,7 +233,7 @@ def close_near_singular(J, closing, ease, drift, sizes, bias, X, L, d, a, lam, g
         for l in range(m):
             lam[closing[l]] = 0.0
         rounds = FEWEST_ROUNDS if attempt == 2 else MOST_ROUNDS
-        now = close_rows(J, closing, ease, bias, X, L, d, rounds, a, lam, gap)
+        now = close_rows(J, closing, per, ease, bias, X, L, d, rounds, a, lam, gap)
         if now == SETTLED or attempt == 2:
             return OK
         if attempt == 0:
@@ -304,7 +314,7 @@ def close(ctx):
         if real(ease_(ctx)[closing[l]]) >= 0.0:
             drift = max(drift, abs(real(Phi[closing[l]])) * real(reach_(ctx)[closing[l]]))
     flag_(ctx)[STATUS] = close_near_singular(
-        J, closing, ease_(ctx), drift, sizes_(ctx), bias, X, L, d, a, lam, gap, ap_(ctx)
+        J, closing, units(ctx), per_(ctx), ease_(ctx), drift, sizes_(ctx), bias, X, L, d, a, lam, gap, ap_(ctx)
     )
     for i in range(norms.shape[0]):
         k = norms[i, 1]
@@ -342,7 +352,7 @@ def factor(ctx):
     if closing_(ctx).shape[0] > 0 and flag[STATUS] == OK:
         J, closing, X = J_(ctx), closing_(ctx), X_(ctx)
         inverse_times_rows(art, M_(ctx), J, closing, heavy_(ctx), bound_(ctx), rhs_(ctx), work_(ctx), X)
-        flag[STATUS] = factor_rows(J, closing, ease_(ctx), STRENGTH, sizes_(ctx), X, L_(ctx), pivot_(ctx))
+        flag[STATUS] = factor_rows(J, closing, units(ctx), ease_(ctx), STRENGTH, sizes_(ctx), X, L_(ctx), pivot_(ctx))
 
 
 @cfunction(what="the sensitivity kernels")
@@ -374,7 +384,7 @@ def solve_four(ctx):
         l, k = bound[i, 0], bound[i, 1]
         for c in range(4):
             out[k, c] = row_right[l, c] / J[l, k] - along_row(J, l, k, n - heavy.shape[0] - bound.shape[0], out, c)
-    last, size = 0.0, 0.0
+    last, size, per = spread4(0.0), spread4(0.0), per_(ctx)
     for i in range(MOST_ROUNDS if m > 0 else 0):
         for l in range(m):
             r = closing[l]
@@ -387,16 +397,22 @@ def solve_four(ctx):
         for l in range(m):
             for c in range(4):
                 row_out[closing[l], c] += gap[l, c]
-        e = 0.0
+        e = spread4(0.0)
         for k in range(n):
-            for c in range(4):
-                t = 0.0 * out[k, c]
-                for l in range(m):
-                    t += X[k, l] * gap[l, c]
-                out[k, c] -= t
-                e = max(e, abs(real(t)))
-        size = max(size, e)
-        if settled(i, e * e, last * last, size * size, ENOUGH_OF_DERIVATIVES):
+            t = spread4(0.0)
+            for l in range(m):
+                t = axpy4(X[k, l], get4(gap, l), t)
+            put4(out, k, axpy4(-1.0, t, get4(out, k)))
+            t = mul4(per[k], t)
+            e = t * t + e
+            if i == 0:
+                t = mul4(per[k], get4(out, k))
+                size = t * t + size
+        done = True
+        for c in range(4):
+            now, most = real(lane(e, c)), max(real(lane(size, c)), real(lane(e, c)))
+            done = done and settled(i, now, real(lane(last, c)), most, ENOUGH_OF_DERIVATIVES)
+        if done:
             break
         last = e
     for i in range(bound.shape[0]):

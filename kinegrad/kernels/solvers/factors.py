@@ -3,8 +3,9 @@
 Where matrices are dense these are full matrices; otherwise fronts, whose functions are reached by their addresses
 (`kinegrad.kernels.solvers.fronts`), so that nobody compiles them in vain.
 
-Factors are the tuple (pattern `square`, context, which of two, full matrix A, and its d or pivots): `symmetric_factors` of
-G = J and a symmetric T, `tangent_factors` and `mass_factors` of any.  Formulations hand them on and never look inside.
+Factors are the tuple (pattern `square`, context, which of two, full matrix A, and its d, or its pivots, the units of
+coordinates and room for these): `symmetric_factors` of G = J and a symmetric T, `tangent_factors` and `mass_factors` of
+any.  Formulations hand them on and never look inside.
 """
 
 from kinegrad.kernels.jit import JIT, inlined, intrinsic, kernel
@@ -15,8 +16,8 @@ from kinegrad.kernels.solvers import fronts
 from kinegrad.kernels.solvers.dense import augment, augment_lower
 from kinegrad.kernels.table import WORDS_EACH, call
 
-square_, wide_, T_lu_, M_lu_, d_, T_pivots_, M_pivots_ = PRODUCTS.viewers(
-    *"square wide T_lu M_lu d T_pivots M_pivots".split()
+square_, wide_, T_lu_, M_lu_, d_, T_pivots_, M_pivots_, unit_ = PRODUCTS.viewers(
+    *"square wide T_lu M_lu d T_pivots M_pivots unit".split()
 )
 front_, columns_, places_, of_entry_, of_lower_, of_row_, in_row_, T_fronts_, M_fronts_ = PRODUCTS.viewers(
     *"front front_columns front_places front_of_entry front_of_lower front_of_row front_in_row T_fronts M_fronts".split()
@@ -36,13 +37,13 @@ def symmetric_factors(ctx):
 @inlined
 def tangent_factors(ctx):
     """Room for the general factors of the tangent of a step or stage."""
-    return square_(ctx), ctx, OF_TANGENT, T_lu_(ctx), T_pivots_(ctx)
+    return square_(ctx), ctx, OF_TANGENT, T_lu_(ctx), T_pivots_(ctx), unit_(ctx), d_(ctx)
 
 
 @inlined
 def mass_factors(ctx):
     """Room for the general factors of M + JᵀDJ, beside those of a tangent."""
-    return square_(ctx), ctx, OF_MASS, M_lu_(ctx), M_pivots_(ctx)
+    return square_(ctx), ctx, OF_MASS, M_lu_(ctx), M_pivots_(ctx), unit_(ctx), d_(ctx)
 
 
 if JIT:
@@ -135,10 +136,12 @@ def solve(F, x):
 @inlined
 def factor_general(F, T, J, G, m, D):
     """Status; F = the factors of T + JᵀDG."""
-    P, ctx, which, A, pivots = F
+    P, ctx, which, A, pivots, unit, ordered = F
     if P[DENSE]:
         augment(T, J, G, m, D, A)
-        status = lu(A, pivots)
+        for i in range(unit.shape[0]):
+            ordered[i] = unit[i]
+        status = lu(A, pivots, ordered)
     else:
         status = factor_by_fronts(ctx, which, T, J, G, m, D, False)
     return status
@@ -147,7 +150,7 @@ def factor_general(F, T, J, G, m, D):
 @inlined
 def solve4(F, transposed, X):
     """X = (T + JᵀDG)⁻¹ X, or with the transpose, for four columns, with the factors of `factor_general`."""
-    P, ctx, which, A, pivots = F
+    P, ctx, which, A, pivots, _, _ = F
     if not P[DENSE]:
         solve4_by_fronts(ctx, which, transposed, X)
     elif transposed:

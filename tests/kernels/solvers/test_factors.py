@@ -21,10 +21,11 @@ def symmetric(P, A, d, T, J, m, D, x):
 
 
 @entry
-def general(P, A, pivots, T, J, G, m, D, transposed, X):
-    status = factor_general((P, 0, 0, A, pivots), T, J, G, m, D)
+def general(P, A, pivots, unit, ordered, T, J, G, m, D, transposed, X):
+    F = P, 0, 0, A, pivots, unit, ordered
+    status = factor_general(F, T, J, G, m, D)
     if status == OK:
-        solve4((P, 0, 0, A, pivots), transposed, X)
+        solve4(F, transposed, X)
     return status
 
 
@@ -43,7 +44,7 @@ def test_general(rng, transposed):
     T, (J, G), D, X = rng.normal(size=(N, N)), rng.normal(size=(2, M, N)), rng.normal(size=M), rng.normal(size=(N, 4))
     A = T + J.T @ (D[:, None] * G)
     expected = np.linalg.solve(A.T if transposed else A, X)
-    scratch = dense(N, N), np.zeros((N, N)), np.zeros(N, np.int32)
+    scratch = dense(N, N), np.zeros((N, N)), np.zeros(N, np.int32), np.ones(N), np.zeros(N)
     assert general(*scratch, T.ravel(), J.ravel(), G.ravel(), M, D, transposed, X) == OK
     assert_close(X, expected, 1e-12)
 
@@ -51,5 +52,5 @@ def test_general(rng, transposed):
 def test_a_direction_that_nothing_holds_is_told():
     T, J, D = np.diag([1.0, 0.0, 2.0]), np.array([[1.0, 0.0, 1.0]]), np.ones(1)
     assert symmetric(dense(3, 3), np.zeros((3, 3)), np.zeros(6), T.ravel(), J.ravel(), 1, D, np.ones(3)) == SINGULAR
-    scratch = dense(3, 3), np.zeros((3, 3)), np.zeros(3, np.int32)
+    scratch = dense(3, 3), np.zeros((3, 3)), np.zeros(3, np.int32), np.ones(3), np.zeros(3)
     assert general(*scratch, T.ravel(), J.ravel(), J.ravel(), 1, D, False, np.ones((3, 4))) == SINGULAR
