@@ -85,7 +85,14 @@ def without_null_rows(system: System) -> System:
         replace(
             system,
             tables=system.tables
-            | {"elements": elements, "owners": owners, "known": {}, "scalars": scalars, "idle": idle},
+            | {
+                "elements": elements,
+                "owners": owners,
+                "known": {},
+                "scalars": scalars,
+                "idle": idle,
+                "every_row": system,
+            },
             sizes=system.sizes | {"m": m},
             rows=tuple(replace(row, number=shift[row.number]) for row in system.rows),
             freedoms=tuple(replace(f, row=f.row - system.m + m) for f in system.freedoms),

@@ -25,6 +25,7 @@ from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
 from kinegrad.sensitivity.end_time import end_terms
 from kinegrad.sensitivity.method import Method, Wanted
 from kinegrad.sensitivity.methods import method_of
+from kinegrad.sensitivity.pulled_apart import combinations, pulled_apart, refuse_apart, sentence
 from kinegrad.sensitivity.repeated import Repeated
 from kinegrad.sensitivity.result import Gradient
 from kinegrad.sensitivity.states import MODEST, AllStates, RunAgain, start_again
@@ -107,13 +108,18 @@ def gradient(
         found = found._replace(matrix=found.matrix + more)
     check_finite(system, labels, found.matrix, found.by_slot)
     no_meaning, slots = tell_meaningless(states, labels, s_rho)
+    lost = pulled_apart(motion, labels) if every_slot else []
+    if lost:
+        warnings.warn(sentence(motion, *lost), DerivativeWarning, stacklevel=CALLER - 1)
+        no_meaning |= dict.fromkeys(lost, 0.0)
     extra = motion.cpu_s if states.motion is motion else 0.0
     return Gradient(
         method=method.name, values=dict(run.objectives), wrt=labels, matrix=found.matrix, motion=run,
         cpu_s=time.thread_time() - clock + extra, simulation_cpu_s=motion.cpu_s, by_slot=found.by_slot,
         history_t=None if found.course is None else np.array([t for t, _ in found.course]),
         history=None if found.course is None else np.array([values for _, values in found.course]),
-        no_meaning=no_meaning, slots_without_meaning=slots if every_slot else None, runs=round(states.runs, 3),
+        no_meaning=no_meaning, slots_without_meaning=slots if every_slot else None,
+        apart=combinations(run) if every_slot else None, runs=round(states.runs, 3),
     )  # fmt: skip
 
 
@@ -188,6 +194,8 @@ def asked_for(motion: Motion, wrt: Sequence[str] | None, every_slot: bool) -> tu
         every = times_that_follow(system, t_end=None, step=None, output_step=None)
         times = every if follows is None else follows
         check_held(system, system.parameters.independent if every_slot else labels, times, *elements)
+        if not every_slot:
+            refuse_apart(motion, labels)
         return labels, times, elements  # with these themselves, so that nothing else gets their ids
 
     return remembered(known, key, make)[:2]

@@ -15,6 +15,7 @@ from kinegrad.quiet import without_warnings
 from kinegrad.sensitivity.differences import FACTOR, extrapolated
 from kinegrad.sensitivity.gradient import gradient, labels_of
 from kinegrad.sensitivity.method import Method
+from kinegrad.sensitivity.pulled_apart import refuse_apart
 from kinegrad.sensitivity.result import motion_with
 from kinegrad.sensitivity.rounding import sizes_of_parameters
 
@@ -87,6 +88,7 @@ def hessian(
     """
     refuse(motion)
     labels = labels_of(motion.system, wrt)
+    refuse_apart(motion, labels)
     p, count = len(labels), len(motion.system.objectives)
     require(8.0 * count * p * p * (2 * SIZES + 6), f"A Hessian of {count} objectives by {p} parameters",
             "name fewer parameters, or take products by kg.hessian_product")  # fmt: skip
@@ -120,6 +122,7 @@ def hessian_product(
     """Second derivatives by the parameters `wrt`, times a direction of these: ten runs with their gradients."""
     refuse(motion)
     labels = labels_of(motion.system, wrt)
+    refuse_apart(motion, labels)
     try:
         direction = np.asarray(direction, float)
     except (TypeError, ValueError):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinegrad.sensitivity.certificate import Certificate
     from kinegrad.sensitivity.differences import GradientCheck
     from kinegrad.sensitivity.histories import StateSensitivities
+    from kinegrad.sensitivity.pulled_apart import Apart
 
 
 class Ranked(NamedTuple):
@@ -72,6 +73,7 @@ class Gradient:
     history: np.ndarray | None = None
     no_meaning: dict = field(default_factory=dict)
     slots_without_meaning: np.ndarray | None = None
+    apart: Apart | None = None
     runs: float = 0.0
 
     def __getitem__(self, key: tuple[str, str]) -> float:
@@ -81,7 +83,7 @@ class Gradient:
 
     def by_number(self) -> dict[str, dict[str, float]]:
         """Derivatives by every number of the model, by its path (discrete adjoint); NaN where there is none (`no_meaning`,
-        `System.held`)."""
+        `System.held`, or redundant constraints that would be pulled apart)."""
         if self.by_slot is None:
             raise KinegradError("Derivatives by every number come with method='discrete-adjoint', every_slot=True.")
         system = self.motion.system
@@ -90,6 +92,8 @@ class Gradient:
         lost = np.isin(system.slots.field_paths, system.held)
         if nothing is not None and nothing.any():
             lost |= J.pull(nothing.astype(float)) != 0.0
+        if self.apart is not None:
+            lost |= self.apart.of(J)
         return {
             name: dict(zip(system.slots.field_paths, np.where(lost, np.nan, J.pull(row)).tolist(), strict=True))
             for name, row in zip(self.values, self.by_slot, strict=True)

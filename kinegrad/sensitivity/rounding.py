@@ -53,7 +53,7 @@ def sizes_of_parameters(found, labels: Sequence[str]) -> np.ndarray:
     return 1.0 / np.where(parts > 0.0, parts, 1.0)
 
 
-def _states(found) -> tuple[float, list[tuple]]:
+def states_of(found) -> tuple[float, list[tuple]]:
     """The time that a motion takes, and (t, q, qd, qdd) at some of its instants; of an assembly or equilibrium there is one."""
     if np.ndim(found.q) == 1:
         still = np.zeros_like(found.q)
@@ -69,14 +69,14 @@ def _beside(work, state: tuple, time: float) -> Iterator[tuple[np.ndarray, np.nd
     moves, rng = usual_moves(work.system, work), np.random.default_rng(0)
     per_time = 1.0 / time if time > 0.0 else 0.0
     usual = moves, np.abs(state[2]) + moves * per_time, np.abs(state[3]) + moves * per_time**2
-    for chance in range(CHANCES + 1):
+    for chance in range(1 if work.system.solves_again else CHANCES + 1):  # forces are those of states that hold
         x = rng.uniform(-1.0, 1.0, (3, len(moves))) if chance else np.zeros((3, len(moves)))
         yield moves, [step * size for step, size in zip(x, usual, strict=True)]
 
 
 def _sizes_of_objectives(found) -> np.ndarray:
     """(objectives,) what they come to at the states of a motion, and where its coordinates and rates differ by usual ones."""
-    system, (time, states) = found.system, _states(found)
+    system, (time, states) = found.system, states_of(found)
     work = system.workspace(s=found.s)
     sizes = np.abs(np.array(list(found.objectives.values()), float))
     length = np.where(kinds_of(system).kind == INTEGRAL, time or 1.0, 1.0)
@@ -96,7 +96,7 @@ def _sizes_of_objectives(found) -> np.ndarray:
 
 def _by_terms(found, ds: np.ndarray) -> np.ndarray:
     """(p,) changes of rows in their sizes, and of accelerations over the time of the motion, by directions in the slots."""
-    system, (time, states) = found.system, _states(found)
+    system, (time, states) = found.system, states_of(found)
     work, m, parts = system.workspace(s=found.s, ds=ds), system.m, np.zeros(len(ds))
     for t, q, *rates in states:
         for moves, (_, *other) in _beside(work, (t, q, *rates), time):

@@ -19,6 +19,7 @@ from kinegrad.kinematics.least_squares import TOO_LARGE
 from kinegrad.motion import Motion
 from kinegrad.objectives import at_end
 from kinegrad.sensitivity.gradient import labels_of
+from kinegrad.sensitivity.pulled_apart import refuse_apart
 from kinegrad.sensitivity.sweeps import size_of_pieces
 from kinegrad.statics.drive import drive, factors_at
 
@@ -55,6 +56,7 @@ def sensitivity(
             "Only a motion by drivers has derivatives at each instant; make it by kg.drive or kg.inverse."
         )
     labels = labels_of(system, wrt)
+    refuse_apart(motion, labels)
     with Instants(motion, system.directions(labels)) as instants:
         found = instants.along()
     if actuators is not None:

@@ -20,6 +20,7 @@ from kinegrad.sensitivity.end_time import end_terms
 from kinegrad.sensitivity.gradient import check_finite, check_held, labels_of
 from kinegrad.sensitivity.method import Method
 from kinegrad.sensitivity.methods import method_of
+from kinegrad.sensitivity.pulled_apart import combinations, refuse_apart
 from kinegrad.sensitivity.result import Gradient, end_with, slots_with
 from kinegrad.statics.assembly import Assembly, assemble
 from kinegrad.statics.drive import drive
@@ -77,6 +78,8 @@ def driven_gradient(
     """
     system, clock = motion.system, time.thread_time()
     name, labels, every_slot = _chosen(system, "a motion by drivers", wrt, method, every_slot)
+    if not every_slot:
+        refuse_apart(motion, labels)
     motion = whole(motion)  # objectives are sums over all instants
     _tell_singular(motion)
     times = motion.follows or {}
@@ -97,7 +100,7 @@ def driven_gradient(
     return DrivenGradient(
         method=name, values=dict(motion.objectives), wrt=labels, matrix=matrix, motion=motion,
         cpu_s=time.thread_time() - clock + motion.cpu_s, simulation_cpu_s=motion.cpu_s,
-        by_slot=by_slot if every_slot else None,
+        by_slot=by_slot if every_slot else None, apart=combinations(motion) if every_slot else None,
     )  # fmt: skip
 
 
@@ -108,6 +111,8 @@ def assembly_gradient(
     """Gradient of the objectives at an assembly (their integrand, or final value, there) by parameters."""
     system, clock = found.system, time.thread_time()
     name, labels, every_slot = _chosen(system, "an assembly", wrt, method, every_slot)
+    if not every_slot:
+        refuse_apart(found, labels)
     s_rho = system.derivatives(labels)
     ds = system.directions(labels) if name == "direct" else None
     work = system.workspace(s=found.s, ds=ds, wanted=None if every_slot else s_rho.moved())
@@ -125,6 +130,7 @@ def assembly_gradient(
     return AssemblyGradient(
         method=name, values=dict(found.objectives), wrt=labels, matrix=matrix, motion=found,
         cpu_s=time.thread_time() - clock, simulation_cpu_s=0.0, by_slot=by_slot if every_slot else None,
+        apart=combinations(found) if every_slot else None,
     )  # fmt: skip
 
 

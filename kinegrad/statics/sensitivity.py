@@ -20,6 +20,7 @@ from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
 from kinegrad.sensitivity.gradient import check_finite, labels_of
 from kinegrad.sensitivity.method import Method
 from kinegrad.sensitivity.methods import method_of
+from kinegrad.sensitivity.pulled_apart import combinations, refuse_apart
 from kinegrad.sensitivity.result import Gradient, slots_with
 from kinegrad.statics.equilibrium import Equilibrium, equilibrium
 
@@ -50,6 +51,8 @@ def gradient(
     if not system.objectives:
         raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
     labels = labels_of(system, wrt, every_slot)
+    if not every_slot:
+        refuse_apart(found, labels)
     clock = time.thread_time()
     s_rho = system.derivatives(labels)
     try:
@@ -71,6 +74,7 @@ def gradient(
     return EquilibriumGradient(
         method=method, values=dict(found.objectives), wrt=labels, matrix=matrix, motion=found,
         cpu_s=time.thread_time() - clock, simulation_cpu_s=0.0, by_slot=by_slot if every_slot else None, pushed=pushed,
+        apart=combinations(found) if every_slot else None,
     )  # fmt: skip
 
 
