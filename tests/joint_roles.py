@@ -32,6 +32,7 @@ KINDS = {
     "screw": {"axis": AXIS, "pitch": -0.13},
     "screw pair": {"axis": PAIR, "zero": ZERO, "pitch": 0.13},
     "cardan": {"axes": [[0.0, 0.3, 1.0], [1.3, 1.0, -0.3]]},
+    "cardan pair": {"axes": [[0.0, 0.3, 1.0], [0.2, -0.4, 1.0]], "zero": [[1.0, 0.3, -0.2], [0.5, 1.0, 0.1]]},
     "planar": {"axis": [0.0, 0.3, 1.0], "x_axis": [1.3, 1.0, -0.3]},
     "planar pair": {"axis": [[0.0, 0.3, 1.0], [1.0, -0.5, 0.0]], "x_axis": [[1.3, 1.0, -0.3], [0.5, 1.0, 0.7]]},
     "spherical": {},
@@ -143,6 +144,8 @@ def turned(d: dict) -> dict:
     for key in SWAPPED:
         if key in it and isinstance(it[key][0], list):
             it[key] = it[key][::-1]
+    if it["type"] == "cardan" and "zero" in it:  # which is to the right hand of the axes in their order
+        it["zero"] = [[-x for x in vector] for vector in it["zero"]]
     if "it.x" in d["degrees_of_freedom"]:
         raise ValueError("x and y along the first body are not those along the second; take freedoms by markers")
     freedoms = {

@@ -313,6 +313,16 @@ class _Values:
         if abs(self.cosine(axis, vector)) > 1.0 - PERPENDICULAR:
             yield path, f"is {self.shown(vector)}, along the axis; give a direction across it."
 
+    def beside_cross(self, path: tuple, axes: tuple, zero: tuple) -> Iterator[tuple[tuple, str]]:
+        cosines = [self.cosine(axis, vector) for axis, vector in zip(axes, zero, strict=True)]
+        if not sum(x * x for x in cosines) <= 1.0 - PERPENDICULAR and not any(map(math.isnan, cosines)):
+            shown = " and ".join(map(self.shown, zero))
+            yield (
+                path,
+                f"are {shown}, which do not coincide beside the plane of perpendicular axes; give a direction across both "
+                "axes, seen from each body.",
+            )
+
     def perpendicular(self, path: tuple, a: tuple, b: tuple, remedy: str) -> Iterator[tuple[tuple, str]]:
         cosine = self.cosine(a, b)
         if abs(cosine) > PERPENDICULAR:

@@ -19,6 +19,9 @@ from kinegrad.model.element import Element
 from kinegrad.model.values import Axis, MarkerPair, Number, VectorPair
 
 AXIS = "direction of the axis: one for both bodies, or a pair with one for each"
+CROSS = (
+    "make them perpendicular, or add zero: [[...], [...]], directions in both bodies that coincide at both angles zero"
+)
 ZERO = "with a pair of axes: a direction in each body, which coincide at angle zero"
 
 
@@ -140,6 +143,10 @@ class Cardan(Joint):
     coordinates: ClassVar = ("angle1", "angle2")
     type: Literal["cardan"] = "cardan"
     axes: VectorPair = Field(description="[axis in the first body, axis in the second], perpendicular to each other")
+    zero: VectorPair | None = Field(
+        None,
+        description="a direction in each body, which coincide at both angles zero, to the right hand of the axes there",
+    )
 
     @property
     def axis_pair(self) -> tuple:
@@ -148,9 +155,12 @@ class Cardan(Joint):
 
     def findings(self, values, path):
         wrong = [*values.directions((*path, "axes"), self.axes)]
+        wrong += values.directions((*path, "zero"), self.zero) if self.zero else []
         yield from wrong
-        if not wrong:
-            yield from values.perpendicular((*path, "axes"), *self.axes, "make them perpendicular")
+        if not wrong and self.zero:
+            yield from values.beside_cross((*path, "zero"), self.axes, self.zero)
+        elif not wrong:
+            yield from values.perpendicular((*path, "axes"), *self.axes, CROSS)
 
 
 class Spherical(Joint):

@@ -30,8 +30,18 @@ class CardanKind(JointKind):
     )
 
     def motions(self, slots, path, joint):
-        first, second = (slots.unit(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2))
+        if joint.zero is None:
+            first, second = self.vectors(slots, path, joint)
+        else:
+            first, second = (rows.frame_axis(slots, k) for k in range(2))
         return [Motion("angle1", TURN, first), Motion("angle2", TURN, second)]
+
+    def frames(self, slots, path, joint):
+        """x along the first axis and y along the second, as they lie in each body where both angles are zero."""
+        if joint.zero is None:
+            return None, None
+        sides = [(own, other) if i == 0 else (other, own) for i, (own, other) in enumerate(_sides(slots, path, joint))]
+        return tuple([column[r] for r in range(3) for column in (x, y, rows.cross(x, y))] for x, y in sides)
 
     def vectors(self, slots, path, joint):
         return tuple(slots.unit(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2))
@@ -53,21 +63,22 @@ class CardanKind(JointKind):
             elements.vector(body, slots.unit(f"{path}.axes[{i}]", joint.axes[i]))
             for i, body in enumerate(rows.bodies_of(joint))
         ]
-        cosine = rows.dot(*_axes(slots, path, joint))
+        cosine = rows.dot(*_sides(slots, path, joint)[0])
         elements.perpendicular(f"{name} axes", *axes, val=slots.add(f"{path} axes cosine", cosine))
 
     def measure(self, elements, formula, name, joint, part):
         """The angle about one axis, told by the other axis in both bodies (CAR-2)."""
         path, slots = f"joints.{name}", elements.slots
-        bodies, axes = rows.bodies_of(joint), _axes(slots, path, joint)
+        bodies = rows.bodies_of(joint)
         own, other = (0, 1) if part == "angle1" else (1, 0)
-        cosine = rows.dot(*axes)
-        across = [b - cosine * a for a, b in zip(axes[own], axes[other], strict=True)]
+        a, b = _sides(slots, path, joint)[own]
+        cosine, normal = rows.dot(a, b), rows.cross(a, b) if own == 0 else rows.cross(b, a)
+        across = [y - cosine * x for x, y in zip(a, b, strict=True)]
         f, g, x = (
             rows.components(elements, formula, elements.vector(body, slot))
             for body, slot in (
                 (bodies[own], slots.scalars(f"{path} axes[{other}] across", across)),
-                (bodies[own], slots.scalars(f"{path} axes normal", rows.cross(*axes))),
+                (bodies[own], slots.scalars(f"{path} axes normal in body {own}", normal)),
                 (bodies[other], slots.unit(f"{path}.axes[{other}]", joint.axes[other])),
             )
         )
@@ -78,6 +89,18 @@ class CardanKind(JointKind):
         return [Free("angle1", TURN, FIRST, first), Free("angle2", TURN, SECOND, second)]
 
 
-def _axes(slots, path: str, joint) -> list[list]:
-    """The axes as Scalars: of the first body, of the second."""
-    return [slots.unit_scalars(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2)]
+def _sides(slots, path: str, joint) -> list[tuple[list, list]]:
+    """In each body its own axis and where that of the other lies at both angles zero, as Scalars (CAR-3)."""
+    axes = [slots.unit_scalars(f"{path}.axes[{i}]", joint.axes[i]) for i in range(2)]
+    if joint.zero is None:
+        return [(axes[0], axes[1]), (axes[1], axes[0])]
+    zero = [slots.unit_scalars(f"{path}.zero[{i}]", joint.zero[i]) for i in range(2)]
+    c = [rows.dot(a, z) for a, z in zip(axes, zero, strict=True)]
+    w = algebra.sqrt(1.0 - c[0] * c[0] - c[1] * c[1])
+    found = []
+    for i, (a, z) in enumerate(zip(axes, zero, strict=True)):
+        square = 1.0 - c[i] * c[i]
+        along, by = c[0] * c[1] / square, (w if i == 0 else -w) / square
+        other = [c[1 - i] * z[k] - along * (a[k] - c[i] * z[k]) + by * x for k, x in enumerate(rows.cross(z, a))]
+        found.append((a, other))
+    return found
