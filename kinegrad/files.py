@@ -3,26 +3,43 @@
 So a disk that runs full, an interrupt or a fault leaves the older file as it was. Symbolic links are followed and stay
 links. What must not be replaced is written through, from a complete file elsewhere: devices, pipes, files with further
 names (hard links), and files in folders that take no new ones.
+
+A process that is killed leaves the file that it was writing, `kinegrad-PID-HOST-RANDOM.part`. Who writes holds a lock on it, so
+that the next one who writes into the folder removes what nobody holds.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import platform
+import re
 import select
 import shutil
 import stat
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from errno import EACCES, EINVAL, ENXIO
 from pathlib import Path
 
 from kinegrad.errors import KinegradError
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None
+
 PATIENCE = 10.0  # seconds in which somebody has to read from a pipe
 SILENCE = 30.0  # seconds in which something has to come through a pipe
 NOBODY = 2.0  # seconds in which somebody has to write into it
+
+HOST = f"{zlib.crc32(platform.node().encode()):08x}"
+PART = re.compile(r"kinegrad-([0-9]{1,18})-(?:([0-9a-f]{8})-)?[0-9a-f]{8}\.part")
+
+#: Folders in which files that were left have been looked for.
+_looked_at: set[Path] = set()
 
 #: Pipes that were found to have a reader, who would see the end of the file if they were closed: by path.
 _open_pipes: dict[Path, int] = {}
@@ -34,7 +51,8 @@ def check_writable(path: str | Path) -> Path:
     try:
         place, through = _place(path)
         if not through:
-            _new_file(place.parent).unlink()
+            with _new_file(place.parent):
+                pass
         elif place.is_fifo() and place not in _open_pipes:
             _open_pipes[place] = _open_pipe(place)
     except OSError as error:
@@ -46,17 +64,13 @@ def check_writable(path: str | Path) -> Path:
 def complete(path: str | Path) -> Iterator[Path]:
     """A file to be written inside the block; what it holds at the end is then at `path`, and else nothing changes."""
     path = Path(path)
-    part = None
     try:
         place, through = _place(path)
-        part = _new_file(Path(tempfile.gettempdir()) if through else place.parent)
-        yield part
-        (_write_through if through else _replace)(part, place)
+        with _new_file(Path(tempfile.gettempdir()) if through else place.parent) as part:
+            yield part
+            (_write_through if through else _replace)(part, place)
     except OSError as error:
         raise unwritable(path, error) from None
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
 
 
 def unwritable(path: Path, error: Exception) -> KinegradError:
@@ -93,13 +107,71 @@ def _place(path: Path) -> tuple[Path, bool]:
     return place, found.st_nlink > 1 or not os.access(place.parent, os.W_OK | os.X_OK)
 
 
-def _new_file(folder: Path) -> Path:
-    """An empty file with a name of its own; short, since a name that may just be written could be too long beside it."""
-    while True:
-        path = folder / f"kinegrad-{os.getpid()}-{os.urandom(4).hex()}.part"
+@contextlib.contextmanager
+def _new_file(folder: Path) -> Iterator[Path]:
+    """An empty file with a name of its own, which is gone after the block unless it was given another name meanwhile.
+
+    The name is short, since one that may just be written could be too long beside it.
+    """
+    _remove_left(folder)
+    handle = None
+    while handle is None:
+        path = folder / f"kinegrad-{os.getpid()}-{HOST}-{os.urandom(4).hex()}.part"
         with contextlib.suppress(FileExistsError):
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666))
-            return path
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+            _lock(handle)
+            if not os.fstat(handle).st_nlink:  # removed before it was locked
+                os.close(handle)
+                handle = None
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _remove_left(folder: Path) -> None:
+    """Removes files that processes of this user and host left in a folder when they were killed."""
+    if fcntl is None or folder in _looked_at:
+        return
+    _looked_at.add(folder)
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            named = PART.fullmatch(entry.name)
+            if named and named[2] in (None, HOST) and not (named[2] is None and _lives(int(named[1]))):
+                with contextlib.suppress(OSError):
+                    _remove_unheld(entry.path)
+
+
+def _remove_unheld(path: str) -> None:
+    """Removes a file of this user on which nobody holds a lock."""
+    handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(handle)
+        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and _lock(handle):
+            os.unlink(path)
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Whether this process holds the lock of a file now; closing the file lets go of it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (AttributeError, OSError):  # held by another, or a system without locks
+        return False
+    return True
+
+
+def _lives(process: int) -> bool:
+    """Whether there is a process of this number; asked of files without a host, whose writers held no lock."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass
+    return True
 
 
 def _replace(part: Path, place: Path) -> None:

@@ -179,3 +179,54 @@ def test_a_disk_that_runs_full_under_other_files(tmp_path, name, act):
 
 def test_limits_do_not_reach_this_process():
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+LEAVES = """\
+import os, signal, sys
+from pathlib import Path
+from kinegrad.files import complete
+with complete(Path(sys.argv[1])) as part:
+    part.write_text("half")
+    if sys.argv[2] == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    print(part.name, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def unseen(monkeypatch):
+    """Folders in which nothing was looked for."""
+    monkeypatch.setattr(files, "_looked_at", set())
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_one_that_writes_there(tmp_path, unseen):
+    command = [sys.executable, "-c", LEAVES, str(tmp_path / "a.txt")]
+    subprocess.run([*command, "die"])
+    (left,) = tmp_path.iterdir()
+    with subprocess.Popen([*command, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writing:
+        held = tmp_path / writing.stdout.readline().strip()
+        assert not left.exists()
+        write(tmp_path / "b.txt")
+        assert held.read_text() == "half" and sorted(tmp_path.iterdir()) == sorted([held, tmp_path / "b.txt"])
+        writing.stdin.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_parts_of_others_stay(tmp_path, unseen):
+    """Of another host, of a live process of an older version, and what only looks alike; those of the dead go."""
+    stay = [
+        "kinegrad-1-00000000-01234567.part", f"kinegrad-{os.getpid()}-01234567.part", "kinegrad-x-01234567.part",
+        "kinegrad-999999999-01234567.part.txt",
+    ]  # fmt: skip
+    go = [
+        "kinegrad-999999999-01234567.part",
+        f"kinegrad-{os.getpid()}-{files.HOST}-01234567.part",
+    ]  # a number used again
+    for name in (*stay, *go):
+        (tmp_path / name).write_text("half")
+    (tmp_path / "kinegrad-999999998-01234567.part").symlink_to(tmp_path / "kinegrad-x-01234567.part")
+    (tmp_path / "kinegrad-999999997-01234567.part").mkdir()
+    write(tmp_path / "a.txt")
+    found = {path.name for path in tmp_path.iterdir()}
+    assert found == {*stay, "a.txt", "kinegrad-999999998-01234567.part", "kinegrad-999999997-01234567.part"}
