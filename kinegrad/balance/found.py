@@ -14,6 +14,7 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.products import TIME
+from kinegrad.kinematics.branch import explained
 from kinegrad.kinematics.start import close_position, place, solve_position
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.memory import require
@@ -44,11 +45,12 @@ def balance(
     work["par"][:] = 0.0
     work["par"][TIME] = t
     if guess is None:
-        place(system, work)
+        way = place(system, work)
         try:
             solve_position(system, work)
         except AssemblyError:
-            close_position(system, work, "at the start")
+            with explained(way):
+                close_position(system, work, "at the start")
     else:
         work["q"][:] = guess
         close_position(system, work, "near the equilibrium")

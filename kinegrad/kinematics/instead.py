@@ -14,7 +14,7 @@ from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.least_squares import rank
 from kinegrad.kinematics.units import units_of
 from kinegrad.model.bodies import VectorMarker
-from kinegrad.model.constraints import Freedom, SphericalStart
+from kinegrad.model.constraints import FloatingStart, Freedom, SphericalStart
 from kinegrad.model.names import COMPONENTS, GROUND
 
 VECTORS = {"ex": (1.0, 0.0, 0.0), "ey": (0.0, 1.0, 0.0)}  # that a body without enough markers may be given
@@ -27,7 +27,7 @@ def measures_instead(system: System, work: Workspace, dof: int) -> str:
     if not whole:
         return ""
     entry, stands, its = ("entry", "stands", "its") if len(whole) == 1 else ("entries", "stand", "their")
-    count = sum(3 if model.joints[name].type == "spherical" else 6 for name in whole)
+    count = sum(6 if issubclass(model.joints[name].start, FloatingStart) else 3 for name in whole)
     others = sum(f.independent and not f.state for f in system.freedoms) - count
     wanted = max(dof - others, 0)
     names = " and ".join(map(repr, whole))

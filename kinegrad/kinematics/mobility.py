@@ -13,6 +13,7 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import FREEDOMS, POSITION
+from kinegrad.kinematics.branch import explained
 from kinegrad.kinematics.decoupled import MANY, blocks_of
 from kinegrad.kinematics.freedoms import check_freedoms, first_rows, of_positions
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, independent
@@ -173,10 +174,11 @@ def _assemble(system: System, work: Workspace) -> str:
     not close.
     """
     work["par"][:] = 0.0
-    place(system, work)
+    way = place(system, work)
     guess = work["q"].copy()
     try:
-        solve_position(system, work)
+        with explained(way):
+            solve_position(system, work)
         return _complaint(system, work)
     except AssemblyError as error:
         work["q"][:] = guess

@@ -19,7 +19,8 @@ from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AccuracyWarning, AssemblyError, SimulationError
 from kinegrad.kernels.products import BIAS, DURATION, EVALUATE, EXTENT, FREEDOMS, LENGTH, POSITION, TIME
 from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
-from kinegrad.kinematics import compiled
+from kinegrad.kinematics import branch, compiled
+from kinegrad.kinematics.branch import Way
 from kinegrad.kinematics.culprits import culprit, left_table
 from kinegrad.kinematics.decoupled import null_space
 from kinegrad.kinematics.facing import changed_sense, turn, turned_over, undecided, wanted_senses
@@ -43,6 +44,7 @@ UNSATISFIED = (
 NO_ACCELERATION = 1e-6  # of a mechanism at rest, in sizes of the model: rounding
 ACCEPTED = 1e-9  # a residual above this, of the size of its row, is not assembled
 MAX_ITERATIONS = 60
+TURN = 2.0 * np.pi
 NEAR = 0.05  # gaps in units of what rows change by when the mechanism moves by its size: poses that choose the branch
 
 
@@ -56,8 +58,9 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
     arrays = work.arrays
     arrays["par"][:] = 0.0
     arrays["par"][TIME] = t
+    way = None
     if guess is None:
-        place(system, work)
+        way = place(system, work)
     else:
         arrays["q"][:] = guess
     check_states(system, arrays["s"])
@@ -70,7 +73,8 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
                 solve_velocity(system, work, zd0)
             solve_acceleration(system, work, compliance)
             return iterations
-    iterations = solve_position(system, work, z0)
+    with branch.explained(way):
+        iterations = solve_position(system, work, z0)
     start_from_position(system, work, compliance, zd0)
     return iterations
 
@@ -111,20 +115,56 @@ def start_as_found(system: System, work: Workspace, q, v, a, lam) -> None:
     arrays["lam"][: system.m] = lam
 
 
-def place(system: System, work: Workspace) -> None:
+def place(system: System, work: Workspace) -> Way | None:
     """Leaves a position near the poses of the bodies in the workspace: the guess from which an assembly is found.
 
-    Where the poses are far from closing the loops, which branch is found depends on the coordinates; so joint coordinates
-    close them first, for every set.
+    Where the poses do not show the start itself, it is followed from the position that they show to what drivers and freedoms
+    ask for, in joint coordinates for every set (KIN-9 to KIN-11): how is returned.  Where poses are far from closing the loops,
+    which branch is found depends on the coordinates; so joint coordinates close them first, for every set.
     """
-    s = work["s"].real
-    _put(system, work, system.set.guess(system, s))
-    if system.set.spanning_tree() is None and system.m:
+    s, ways = work["s"].real, []
+    if system.set.spanning_tree() is not None:
+        _put(system, work, system.set.guess(system, s))
+        return _follow(system, work)
+
+    def follow(joints: System, own: Workspace) -> None:
+        own["par"][TIME] = work["par"][TIME].real
+        if branch.follows(joints):
+            put_driven(joints, own)
+            way = _follow(joints, own)
+            if way is not None:
+                ways.append((way, dict(zip(joints.coordinates, own["q"], strict=True))))
+
+    _put(system, work, system.set.guess(system, s, follow))
+    if ways and ways[0][0].reached == 1.0:
+        _take_turns(system, work, ways[0][1])
+    elif system.m:
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
         gaps = np.abs(work["Phi"][: system.m].real) / row_sizes(system, work, system.m)
         if not gaps.max() < NEAR:
             _put(system, work, system.set.guess(system, s, _close_loops))
+    return ways[0][0] if ways else None
+
+
+def _take_turns(system: System, work: Workspace, angles: dict[str, float]) -> None:
+    """Gives angles that markers tell the full turns that they have in joint coordinates."""
+    for own in system.own:
+        near = angles.get(system.coordinates[own.k])
+        if own.row >= 0 and near is not None:
+            work["q"][own.k] += TURN * np.round((near - work["q"][own.k].real) / TURN)
+
+
+def _follow(system: System, work: Workspace) -> Way | None:
+    """Follows the start from the poses, where they do not show the start itself; the way, or None without one."""
+    if not branch.follows(system) or branch.is_near(system, work):
+        return None
+    way = branch.reach(system, work)
+    if way.reached == 1.0:
+        coordinates, slots = _given_coordinates(system)
+        work.arrays["q"][coordinates] = work.arrays["s"][slots]
+        put_driven(system, work)
+    return way
 
 
 def _put(system: System, work: Workspace, q: np.ndarray) -> None:
@@ -137,7 +177,8 @@ def _put(system: System, work: Workspace, q: np.ndarray) -> None:
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
         for own in bound:
-            work["q"][own.k] = work["Phi"][own.row]  # a row is what markers tell, less the coordinate
+            work["q"][own.k] += work["Phi"][own.row]  # a row is what markers tell, less the coordinate
+        arrays["q"][coordinates] = arrays["s"][slots]
     put_driven(system, work)
 
 
@@ -166,7 +207,7 @@ def put_driven(system: System, work: Workspace) -> None:
 
 def _close_loops(system: System, work: Workspace) -> None:
     """Closes the loops of joint coordinates in the workspace, with the starts of the freedoms if they can be kept."""
-    place(system, work)
+    _put(system, work, system.set.guess(system, work["s"].real))
     guess = work["q"].copy()
     for solve in (solve_position, lambda *both: close_position(*both, "at the start")):
         with contextlib.suppress(AssemblyError):

@@ -16,6 +16,7 @@ from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Objectives
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, POSITION
 from kinegrad.kernels.status import CALLBACK_FAILED, OK
+from kinegrad.kinematics.branch import explained
 from kinegrad.kinematics.start import close_driven, place, put_driven, row_sizes, usual_moves
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.memory import require
@@ -156,14 +157,16 @@ class Driven(GivenStates):
         """The row of the state at t = 0; raises when something is left free."""
         system, work, m = self.system, self.work, self.system.m
         work["par"][:] = 0.0
+        way = None
         if near is None:
-            place(system, work)
+            way = place(system, work)
         else:
             work["q"][:] = near
             put_driven(system, work)
         guess = work["q"].copy()
         try:
-            self.first = close_driven(system, work, "at t = 0 s")
+            with explained(way):
+                self.first = close_driven(system, work, "at t = 0 s")
         except AssemblyError:
             work["q"][:] = guess
             refuse_too_many(system, work)

@@ -230,7 +230,7 @@ simulation: {{t_end: 0.1, step: 0.05}}
             np.abs(P.position - [1.1, 2.2, 3.3]).max() < 1e-14
             and np.abs(centre.position - [0.1, 0.2, 0.3]).max() < 1e-14
         )
-        assert np.abs(P.velocity - (np.array([-4.0, 2.0, 0.0]) if start else 0.0)).max() < 1e-14
-        again = kg.Model.from_yaml_text(kg.Model.from_yaml_text(text.replace("START", str(start))).to_yaml())
+        assert np.abs(P.velocity - (np.array([-4.0, 2.0, 0.0]) if given else 0.0)).max() < 1e-14
+        again = kg.Model.from_yaml_text(kg.Model.from_yaml_text(text.replace("START", str(given))).to_yaml())
         assert kg.assemble(kg.lower(again, coordinates)).q == pytest.approx(kg.assemble(system).q, abs=1e-15)
         assert kg.simulate(system).t[-1] == 0.1
