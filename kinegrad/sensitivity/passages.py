@@ -6,6 +6,9 @@ the derivative by that length does not exist, and what a sweep computes grows wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from kinegrad.expressions.maps import Jacobian
@@ -24,7 +27,7 @@ class Passages:
 
     def __init__(self, motion: Motion, work, measure: Measure, samples: int):
         self.motion, self.work, self.measure, self.samples = motion, work, measure, samples
-        self.found: list[tuple[float, int, np.ndarray]] = []
+        self.found: list[tuple[int, int]] = []  # the state at a passage, and one farther from it
         if not measure.known or len(motion.t) < 3:
             return
         self.near = min(NEAR, measure.near)
@@ -47,7 +50,8 @@ class Passages:
         for i in range(1, len(values) - 1):
             before, here, after = values[i - 1 : i + 2]
             if here <= before and here < after and before + after - 2.0 * here >= here and here < self.near:
-                self.found.append((float(self.motion.t[first + i]), first + i, self._lost(first + i)[1]))
+                beside = [j for j in (i - 2, i - 1, i + 1, i + 2) if 0 <= j < len(values)]
+                self.found.append((first + i, first + max(beside, key=values.__getitem__)))
 
     def _candidates(self) -> np.ndarray:
         """States that may be near a singular position: told by flags, or sampled by how far coordinates move in their units."""
@@ -60,23 +64,49 @@ class Passages:
         count = int(min(self.samples, len(motion.t), 2 + turned[-1] / 0.02))
         return np.unique(np.searchsorted(turned, np.linspace(0.0, turned[-1], count)).clip(0, len(motion.t) - 1))
 
-    def changes(self) -> list[tuple[float, np.ndarray, float]]:
-        """Times; how slots change the combinations of rows that vanish then; and what of that is rounding."""
-        out, work, m = [], self.work, self.motion.system.m
-        for t, k, row in self.found:
-            self._lost(k)
-            for name in ("vp", "v"):
-                work[name][:] = self.motion.qd[k]
-            for name in ("a", "ap", "dv", "da", "lam", "sv", "sa", "mu", "eta_v", "eta_a", "yp", "yv", "ya"):
-                work[name][:] = 0.0
-            work.call(LINEARISE)
-            size = np.abs(work["Phi_q"][:m]).max()
-            work["psi_s"][:] = 0.0
-            work["yp"][:m] = row
-            work["flag"][OBJECTIVE], work["par"][WEIGHT] = 0, 0.0
-            work.call(PULLBACK)
-            out.append((t, work["psi_s"][0].real.copy(), HELD * np.abs(row).max() * size))
+    def changes(self) -> list[Change]:
+        """How slots change what vanishes at the passages."""
+        out = []
+        for here, there in self.found:
+            (least, now, rounding), (beside, farther, _) = self._change(here), self._change(there)
+            out.append(Change(float(self.motion.t[here]), now, farther, np.sqrt(min(1.0, least / beside)), rounding))
         return out
+
+    def _change(self, k: int) -> tuple[float, np.ndarray, float]:
+        """Of a state, the least singular value; how slots change its combination of the rows; and what of that is rounding."""
+        work, m = self.work, self.motion.system.m
+        least, row = self._lost(k)
+        for name in ("vp", "v"):
+            work[name][:] = self.motion.qd[k]
+        for name in ("a", "ap", "dv", "da", "lam", "sv", "sa", "mu", "eta_v", "eta_a", "yp", "yv", "ya"):
+            work[name][:] = 0.0
+        work.call(LINEARISE)
+        size = np.abs(work["Phi_q"][:m]).max()
+        work["psi_s"][:] = 0.0
+        work["yp"][:m] = row
+        work["flag"][OBJECTIVE], work["par"][WEIGHT] = 0, 0.0
+        work.call(PULLBACK)
+        return least, work["psi_s"][0].real.copy(), HELD * np.abs(row).max() * size
+
+
+class Change(NamedTuple):
+    """A passage: its time; how slots change the combination of rows that vanishes there, at the state nearest to it and at one
+    farther from it; and what of that vanishes there too: with the rows, `part` and less of what it is farther, or rounding.
+
+    The motion with another number has q_ρ by J q_ρ = -Phi_ρ, so that uᵀPhi_ρ = -uᵀJ q_ρ vanishes as uᵀJ does; a number that
+    keeps the mechanism from passing changes that combination by as much at the passage as beside it (SEN-1).
+    """
+
+    t: float
+    here: np.ndarray
+    farther: np.ndarray
+    part: float
+    rounding: float
+
+    def holds(self, pull: Callable[[np.ndarray], np.ndarray], size: float) -> np.ndarray:
+        """Whether numbers keep the mechanism from passing; `pull` makes of slots what they are, `size` what rounding."""
+        here = np.abs(pull(self.here))
+        return (here > self.rounding * size) & (here > self.part * np.abs(pull(self.farther)))
 
 
 class Watch:
@@ -86,7 +116,7 @@ class Watch:
         self.system, self.s = motion.system, motion.s
         self.begin = motion.t[0], motion.q[0], motion.qd[0]
         self.work = None
-        self.changes: list[tuple[float, np.ndarray, float]] = []
+        self.changes: list[Change] = []
 
     def look(self, motion: Motion, part: float = 1.0) -> None:
         """Look at a part of the whole."""
@@ -105,9 +135,9 @@ class Watch:
         slots, parameters = np.full(len(self.s), np.nan), np.full(s_rho.shape[1], np.nan)
         if not self.changes:
             return parameters, slots, []
-        changes = sorted(self.changes, key=lambda change: change[0])
+        changes = sorted(self.changes, key=lambda change: change.t)
         largest = s_rho.largest()
-        for t, change, rounding in changes:
-            slots[np.isnan(slots) & (np.abs(change) > rounding)] = t
-            parameters[np.isnan(parameters) & (np.abs(s_rho.pull(change)) > rounding * largest)] = t
-        return parameters, slots, [t for t, *_ in changes]
+        for change in changes:
+            slots[np.isnan(slots) & change.holds(np.asarray, 1.0)] = change.t
+            parameters[np.isnan(parameters) & change.holds(s_rho.pull, largest)] = change.t
+        return parameters, slots, [change.t for change in changes]

@@ -17,8 +17,7 @@ PASSED = 0.714  # s: the first time at which all rods lie on one line
 STEPS = {"m0": 1e-4, "g": 1e-4, "v": 1e-4, "L": 1e-5}
 
 
-@pytest.fixture(scope="module")
-def system():
+def two_windows():
     """Two windows; parameters are the mass of one crank, gravity, the speed at the start, all lengths, and those of one bar."""
     model = windows(2)
     model.parameters |= {"m0": 1.0, "g": 9.81, "bar": 1.0}
@@ -32,7 +31,12 @@ def system():
     }  # fmt: skip
     model.forces["gravity"] = {"type": "gravity", "acceleration": [0, "-g", 0]}
     model.objectives = {"x": {"final": "crank_0.B.position.x"}, "path": {"integral": "norm2(crank_0.B.velocity)"}}
-    return kg.joint(model)
+    return model
+
+
+@pytest.fixture(scope="module")
+def system():
+    return kg.joint(two_windows())
 
 
 def motion(system, scheme, t_end=2.0, **values):
@@ -118,3 +122,22 @@ def test_euler_parameters_that_start_without_inertia_are_no_singular_position(sc
     motion = kg.simulate(kg.joint(rocker(1.0)), *scheme, step=0.01, t_end=0.1)
     gradient = kg.gradient(motion, wrt=[], method="discrete-adjoint", every_slot=True)
     assert np.isfinite([list(row.values()) for row in gradient.by_number().values()]).all()
+
+
+@pytest.mark.parametrize("integrator", ["newmark", "hht", "generalized-alpha"])
+@pytest.mark.parametrize("which", ["joint", "reference_point", "natural"])
+def test_in_all_sets(which, integrator):
+    """Rows become dependent in the last two, and none of them vanishes: derivatives that exist go through, by the lengths of
+    all rods too, and the one that does not is marked."""
+    found = kg.simulate(getattr(kg, which)(two_windows()), "ali3p", integrator, t_end=1.3, step=1e-3)
+    with pytest.warns(kg.DerivativeWarning) as told:
+        direct, adjoint = (kg.gradient(found, wrt=[*STEPS, "bar"], method=m) for m in ("direct", "discrete-adjoint"))
+    assert all("by 'bar' means nothing" in str(warning.message) for warning in told)
+    assert direct.no_meaning == adjoint.no_meaning == {"bar": pytest.approx(PASSED, abs=0.02)}
+    those, size = slice(0, len(STEPS)), np.abs(direct.matrix[:, : len(STEPS)]).max(axis=1, keepdims=True)
+    assert (np.abs(direct.matrix - adjoint.matrix)[:, those] / size).max() < 1e-10
+    scheme, rho = ("ali3p", integrator), dict(zip(found.system.parameters.independent, found.system.rho, strict=True))
+    for k, (name, h) in enumerate(STEPS.items()):
+        more, less = (motion(found.system, scheme, 1.3, **{name: rho[name] + s * h}).objectives for s in (1.0, -1.0))
+        difference = np.array([(more[o] - less[o]) / (2.0 * h) for o in more])
+        assert (np.abs(direct.matrix[:, k] - difference) / size[:, 0]).max() < 1e-6, name
