@@ -106,7 +106,8 @@ class Motion:
         Times and sizes of all steps.
     iterations, flags : (steps,) arrays
         Newton iterations of each step, and which projections it ran (1 velocity, 2 acceleration), or 4 for the first
-        step in other independent coordinates.  Where `stride` steps lie between two states, iterations are summed and flags
+        step in other independent coordinates; near singular positions 8, and 16 or 32 where ALI3-P held rows firmly or loosely.
+        Where `stride` steps lie between two states, iterations are summed and flags
         joined over them.
     stride : int
         1: a state was kept of every step; n: of every n-th; 0, with error control: of those that end at multiples of

@@ -8,14 +8,17 @@ from kinegrad.dynamics.acceleration_level import Accelerations, rank_of_rows
 from kinegrad.dynamics.formulation import Formulation
 from kinegrad.dynamics.newmark_family import NewmarkFamily
 from kinegrad.kernels.formulations.newton import UNKNOWN
-from kinegrad.kernels.products import BIAS, EVALUATE, SHRINKING
+from kinegrad.kernels.products import BIAS, EVALUATE, FIRST, FREEDOMS, POSITION, SHRINKING, TIME
 from kinegrad.kinematics import compiled
+from kinegrad.kinematics.constrained import squares_of
+from kinegrad.kinematics.freedoms import first_rows
 from kinegrad.kinematics.singular import MANY, inertia_scale
 
 NOTICEABLE = 1e-2  # part of the accelerations across the constraints that projections leave
 LITTLE = 1e-6  # the same, which a penalty that the user does not give leaves at most
 NOTHING = 1e-11  # of the largest singular value of the rows: redundant ones
 USUAL = 2  # iterations of a step; more than twice the least ones and one more are looked at
+SAMPLES = 32  # states at which rows are measured
 NOWHERE = np.zeros(0, np.int64)
 BEFORE = ("a1", "a2", "a3")  # accelerations of steps before the last
 
@@ -76,7 +79,7 @@ class Ali3p(Formulation):
         arrays = work.arrays
         for name in BEFORE:
             arrays[name][:] = arrays["a"]
-        arrays["par"][SHRINKING] = UNKNOWN
+        arrays["par"][SHRINKING], arrays["par"][FIRST] = UNKNOWN, np.inf
         arrays["sizes"][:] = 0.0
 
     def _penalty(self, left: float) -> float:
@@ -92,7 +95,10 @@ class Ali3p(Formulation):
         )
 
     def singular_states(self, motion):
-        near, counts = motion.flags & self.kernels.NEAR_SINGULAR, motion.iterations
+        kernels, counts = self.kernels, motion.iterations
+        if (motion.flags & (kernels.FIRM | kernels.LOOSE)).any():
+            return None  # rows become dependent, which steps see only where they come very near
+        near = motion.flags & kernels.NEAR_SINGULAR
         if counts.max(initial=0) <= 2 * USUAL + 1 and not near.any():
             return NOWHERE
         counts = np.maximum(counts, USUAL)
@@ -123,7 +129,7 @@ class Ali3p(Formulation):
 
     def memory(self, work):
         own = [] if self.sizes is None else [self.sizes]
-        return [*(work[name] for name in (*BEFORE, "sizes")), work["par"][SHRINKING : SHRINKING + 1], *own]
+        return [*(work[name] for name in (*BEFORE, "sizes")), work["par"][SHRINKING : FIRST + 1], *own]
 
     def call(self, work, fn, method, steps, objectives):
         return self.kernels.simulate, (fn, work.pointer, self.system.m, method, steps, objectives, self.opts)
@@ -152,7 +158,19 @@ class Ali3p(Formulation):
         return status
 
     def sweep(self, work, fn, segment, variation):
+        if (segment.flags & self.kernels.LOOSE).any():
+            self._usual_sizes(work, segment)
         return fn, work.pointer, self.system.m, self.integrator.rule, segment, self.opts, variation
+
+    def _usual_sizes(self, work, segment) -> None:
+        """The largest squares of rows at some states of a segment, by which steps hold them loosely (ALI-8)."""
+        rows = range(0, len(segment.traj), max(1, len(segment.traj) // SAMPLES))
+        work["flag"][FREEDOMS] = 0
+        for k in rows:
+            work["q"][:], work["par"][TIME] = segment.traj[k][: self.system.n], segment.ts[k]
+            work.call(POSITION)
+            squares = squares_of(first_rows(work, "J", self.system.m)).sum(axis=1)
+            np.maximum(work["sizes"], squares, out=work["sizes"])
 
 
 def part_left(work, compliance: float) -> float:

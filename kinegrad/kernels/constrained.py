@@ -296,15 +296,21 @@ def plus_weighed_rows4(P, B, m, D, Z, Y, again, W):
         plus_row4(P, dense, n, B, l, f, W)
 
 
+@inlined
+def of_row(eps, D):
+    """ε of a row with weight D; below 0 stands for 1/D, with which one round is all."""
+    return eps if eps >= 0.0 else (1.0 / D if real(D) > 0.0 else 0.0 * D)
+
+
 @kernel
 def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
     """Rounds made, negative if they did not settle, 0 if they leave much; X, Y with [T Bᵀ; G −ε] [X; Y] = [R1; R2], for four
     columns  (LIN-3).
 
-    F are the factors by `factor_general` of T + BᵀDG, with weights D of at most 1/ε.  If `transposed`, T and F are taken
-    transposed: they are then factors of T + GᵀDB.  Redundant rows and null rows do no harm: with B = G, Y is the solution of
-    least YᵀD⁻¹Y when R2 is consistent.  What is inconsistent in R2, rounding at least, enters Y times D and the rounds, but
-    neither X nor BᵀY.  W (n, 4), Z (m, 4) are scratch.
+    F are the factors by `factor_general` of T + BᵀDG, with weights D of at most 1/ε; ε below 0 stands for 1/D (`of_row`).  If
+    `transposed`, T and F are taken transposed: they are then factors of T + GᵀDB.  Redundant rows and null rows do no harm:
+    with B = G, Y is the solution of least YᵀD⁻¹Y when R2 is consistent.  What is inconsistent in R2, rounding at least, enters
+    Y times D and the rounds, but neither X nor BᵀY.  W (n, 4), Z (m, 4) are scratch.
     """
     square, wide, (_, per, _, soft) = pat
     dense, n = square[DENSE], square[COLUMNS]
@@ -313,7 +319,7 @@ def rounds4(pat, T, B, G, m, eps, D, F, transposed, enough, R1, R2, X, Y, W, Z):
         for i in range(n):
             put4(W, i, get4(R1, i))
         for l in range(m):
-            put4(Z, l, get4(R2, l) if k == 0 else axpy4(eps * soft[l], get4(Y, l), get4(R2, l)))
+            put4(Z, l, get4(R2, l) if k == 0 else axpy4(of_row(eps * soft[l], D[l]), get4(Y, l), get4(R2, l)))
         if k > 0:
             for i in range(n):
                 if transposed:

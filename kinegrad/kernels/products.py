@@ -36,13 +36,12 @@ EVALUATE, BIAS, OBSERVE, LINEARISE, PULLBACK, ENERGY, POSITION, PULLBACK4 = rang
 N_FUNCTIONS = 8
 
 # par: numbers a formulation hands over, behind them the largest coordinate of a point at the start, in lengths of the model,
-# and by what iterations
-# of steps shrank a change when it was last seen (NEW-1); flag: integers, among
-# them the status a function leaves, how many solutions of derivatives are not exact, and for PULLBACK4 the block and which of
-# its columns take part.
-TIME, WK, WC, WEIGHT, EXTENT, SHRINKING = range(6)
+# by what iterations of steps shrank a change when it was last seen (NEW-1), and what the first one changed in the step before
+# (ALI-8); flag: integers, among them the status a function leaves, how many solutions of derivatives are not exact, and for
+# PULLBACK4 the block and which of its columns take part.
+TIME, WK, WC, WEIGHT, EXTENT, SHRINKING, FIRST = range(7)
 FREEDOMS, OBJECTIVE, STATUS, AT_POSITION, UNSETTLED, BLOCK, FIRST_COLUMN, END_COLUMN = range(8)
-N_PAR, N_FLAG = 6, 8
+N_PAR, N_FLAG = 7, 8
 
 VECTORS = {
     "n": ("q", "v", "a", "vp", "ap", "dv", "da", "f", "mu", "eta_v", "eta_a"),

@@ -277,6 +277,7 @@ def tell_meaningless(states: AllStates, labels: Sequence[str], s_rho: Jacobian) 
     times, slots, passed = states.passages(s_rho)
     if not passed:
         return {}, slots
+    _tell_loose(states.motion)
     if states.motion.formulation.type == "matrix-r":
         sentence = (
             f"The motion passes a singular position at t = {passed[0]:.6g} s, near which the independent coordinates of "
@@ -292,6 +293,21 @@ def tell_meaningless(states: AllStates, labels: Sequence[str], s_rho: Jacobian) 
         )
         warnings.warn(sentence, DerivativeWarning, stacklevel=CALLER)
     return no_meaning, slots
+
+
+def _tell_loose(motion: Motion) -> None:
+    """Warn of a step so near to a singular position that its rows were held loosely (ALI-8)."""
+    if motion.formulation.type != "ali3p":
+        return
+    steps = (motion.flags & motion.scheme.formulation.kernels.LOOSE).nonzero()[0]
+    if not len(steps):
+        return
+    t = motion.ts[1 + int(steps[0])]
+    sentence = (
+        f"A step ends at t = {t:.6g} s so near to a singular position that its constraints were held loosely: derivatives may "
+        "be good to two digits only; take a slightly different step."
+    )
+    warnings.warn(sentence, DerivativeWarning, stacklevel=CALLER + 1)
 
 
 def labels_of(system, wrt: Sequence[str] | None, none_is_fine: bool = False) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a tra
 where there is room, the auxiliary acceleration.
 """
 
-from kinegrad.kernels.constrained import FEW_ROUNDS, patterns, row_weights, soft_weights, solve_rows
+from kinegrad.kernels.constrained import FEW_ROUNDS, STRONGER, patterns, row_weights, soft_weights, solve_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
-from kinegrad.kernels.formulations.newton import TIGHT, converged, is_clear, needs_no_second
+from kinegrad.kernels.formulations.newton import STALLED, TIGHT, UNKNOWN, converged, is_clear, needs_no_second
 from kinegrad.kernels.formulations.objectives import observe_step
 from kinegrad.kernels.jit import entry, inlined, kernel, real
 from kinegrad.kernels.pattern import end_of
@@ -22,6 +22,7 @@ from kinegrad.kernels.products import (
     DURATION,
     EVALUATE,
     EXTENT,
+    FIRST,
     FREEDOMS,
     PRODUCTS,
     SHRINKING,
@@ -48,12 +49,17 @@ from kinegrad.kernels.table import call
 (T_, r_, z_, D_, Dp_, x_, y_, w_, qt_, vt_, a1_, a2_, a3_, factored_, ease_, sizes_) = PRODUCTS.viewers(
     *"T r z D Dp x y w qt vt a1 a2 a3 factored ease sizes".split()
 )
-size_, per_, per_row_ = PRODUCTS.viewers("size", "per", "per_row")
+size_, per_, per_row_, soft_ = PRODUCTS.viewers("size", "per", "per_row", "soft")
 
 # options; EXACT is 1 where projections are exact, by multipliers, and 0 where they are by penalties
 PENALTY, SCALE, TOLERANCE, THRESHOLD, EXACT = range(5)
-PROJECTED_V, PROJECTED_A, NEAR_SINGULAR = 1, 2, 8  # flags
+PROJECTED_V, PROJECTED_A, NEAR_SINGULAR, FIRM, LOOSE = 1, 2, 8, 16, 32  # flags
 SLOWLY = 3  # times the iterations allowed: near a singular position each halves the error only
+# what the next correction is of the one before, if rows yield: in the step before, in this one, or even if held firmly
+YIELDED, YIELDS, YIELDS_ALWAYS = 1e-2, 0.1, 0.3
+SUDDEN, SEEN = 8.0, 1e-6  # a first correction, of that in the step before; what another round adds to it if rows yield
+MANY = 6  # iterations after which rows that vanish are held loosely
+WEAKER = 1e-2  # times the weight of a row in a step that holds it loosely
 VANISHING = 1e-2  # square of a row, of its largest so far, below which a singular position may be near
 
 
@@ -112,7 +118,7 @@ def vanishing(m, g, sizes):
 
 
 @kernel
-def factor_tangent(ctx, m, eps):
+def factor_tangent(ctx, m, eps, hold):
     """Status, whether a singular position is near, and whether one round of a projection is as good as many; the weights of
     the rows, and the factors of M + K + JᵀDJ with the rows that are in them (ALI-2)."""
     M, K, T, J, rows, ease, z = M_(ctx), K_(ctx), T_(ctx), J_(ctx), factored_(ctx), ease_(ctx), z_(ctx)
@@ -122,9 +128,74 @@ def factor_tangent(ctx, m, eps):
     row_weights(patterns(ctx), M, J, m, 0.0, alike_(ctx), ease, w_(ctx), z, D_(ctx))
     one = soft_weights(patterns(ctx), m, eps, ease, z, D_(ctx), Dp_(ctx))
     near = vanishing(m, z, sizes_(ctx))
+    if hold == FIRM:
+        one = hold_firmly(m, eps, ease, soft_(ctx), one, D_(ctx), Dp_(ctx))
+    elif hold == LOOSE:
+        one = hold_loosely(m, z, sizes_(ctx), ease, D_(ctx), Dp_(ctx))
     for i in range(end_of(wide, m)):
         rows[i] = J[i]
     return factor(symmetric_factors(ctx), T, J, m, D_(ctx)), near, one
+
+
+@kernel
+def hold_firmly(m, eps, ease, soft, one, D, Dp):
+    """True if one round of a projection will do; weights that hold directions which rows hardly see (ALI-8)."""
+    for l in range(m):
+        D[l] *= STRONGER
+        if eps > 0.0 and real(ease[l]) >= 0.0:
+            Dp[l] = 1.0 / (eps * real(soft[l]))
+    return one or eps > 0.0
+
+
+@kernel
+def hold_loosely(m, g, sizes, ease, D, Dp):
+    """True; weights, by the usual size of rows, that leave directions free which rows hardly see (ALI-8)."""
+    for l in range(m):
+        part = WEAKER / real(ease[l]) if real(ease[l]) > 0.0 else WEAKER
+        D[l] *= part * real(g[l]) / real(sizes[l]) if real(sizes[l]) > 0.0 else part
+        Dp[l] = WEAKER * D[l]
+    return True
+
+
+@kernel
+def start_again(ctx, b, gh):
+    """q, v, a and lam as `guess` leaves them, with the accelerations of the state before."""
+    q, v, a, ap, qt, vt, lam = q_(ctx), v_(ctx), a_(ctx), ap_(ctx), qt_(ctx), vt_(ctx), lam_(ctx)
+    for i in range(q.shape[0]):
+        a[i] = ap[i]
+        q[i] = qt[i] + b * a[i]
+        v[i] = vt[i] + gh * a[i]
+    for l in range(lam.shape[0]):
+        lam[l] = 0.0
+
+
+@kernel
+def another_round(ctx, m):
+    """The largest change, in units of coordinates, that another round with the same matrices would make, r being what the rows
+    still lack."""
+    y, per = y_(ctx), per_(ctx)
+    for i in range(y.shape[0]):
+        y[i] = 0.0 * y[i]
+    minus_weighed_rows(wide_(ctx), factored_(ctx), m, D_(ctx), r_(ctx), y)
+    solve(symmetric_factors(ctx), y)
+    e = 0.0
+    for i in range(y.shape[0]):
+        e = max(e, abs(real(y[i])) * per[i])
+    return e
+
+
+@kernel
+def yields_suddenly(ctx, m, b, e, tol, size):
+    """How to hold rows that held in the step before and yield now, as the first iteration, which changed positions by e, shows:
+    FIRM, LOOSE where they do not see at all what changed, or 0 (ALI-8)."""
+    par = par_(ctx)
+    if e > tol and is_clear(e, size) and e > SUDDEN * real(par[FIRST]):
+        if another_round(ctx, m) * b > SEEN * e:
+            return FIRM
+        if e > STALLED * size and YIELDED < real(par[SHRINKING]) < UNKNOWN:
+            return LOOSE
+    par[FIRST] = e
+    return 0
 
 
 @kernel
@@ -139,7 +210,7 @@ def row_residuals(ctx, m, by_position, by_velocity):
 
 
 @kernel
-def correct(ctx, m, b, gh):
+def correct(ctx, m, b, gh, loose):
     """The largest correction of an acceleration, in units of coordinates, or 2e300 where one is not finite; q, v, a and lam
     corrected (ALI-2)."""
     y, f, n = y_(ctx), f_(ctx), f_(ctx).shape[0]
@@ -147,6 +218,11 @@ def correct(ctx, m, b, gh):
         y[i] = -f[i]
     minus_times(square_(ctx), M_(ctx), n, a_(ctx), y)
     row_residuals(ctx, m, 1.0 / b, 1.0 / gh)
+    if loose:
+        D, lam, r = D_(ctx), lam_(ctx), r_(ctx)
+        for l in range(m):
+            if real(D[l]) > 0.0:
+                r[l] -= lam[l] / D[l]
     minus_two_sorts_of_rows(wide_(ctx), J_(ctx), lam_(ctx), factored_(ctx), D_(ctx), r_(ctx), m, y)
     return change(ctx, m, b, gh)
 
@@ -157,7 +233,7 @@ def correct_twice(ctx, m, b, gh):
     a, y, before, per = a_(ctx), y_(ctx), x_(ctx), per_(ctx)
     for i in range(a.shape[0]):
         before[i] = a[i]
-    e = correct(ctx, m, b, gh)
+    e = correct(ctx, m, b, gh, False)
     if not e < 1e300:
         return e
     for i in range(a.shape[0]):
@@ -194,33 +270,50 @@ def change(ctx, m, b, gh):
 
 @kernel
 def iterate(fn, ctx, m, b, gh, tol, eps, allowed, size):
-    """Status, iterations, whether a singular position is near, and whether one round of a projection will do."""
+    """Status, iterations, flags of a singular position that is near, and whether one round of a projection will do.
+
+    Iterations that yield begin again, with rows that are held firmly; if that does not contract either, loosely (ALI-8).
+    """
     par, flag, tight = par_(ctx), flag_(ctx), tol < TIGHT
-    one, near, refactor, last = False, False, True, 1e300
+    one, near, hold, first, refactor, last = False, False, 0, 0, True, 1e300
     for it in range(SLOWLY * allowed):
-        if it >= allowed and not near:
+        if it >= allowed and not near and hold == 0:
             break
+        k = it - first
         par[WK] = b if refactor else 0.0
         call(fn[EVALUATE], ctx)
         if flag[STATUS] != OK:
-            return flag[STATUS], it, near, one
+            return flag[STATUS], it, 0, one
         if refactor:
-            status, near, one = factor_tangent(ctx, m, eps)
+            status, near, one = factor_tangent(ctx, m, eps, hold)
             if status != OK:
-                return status, it, near, one
-        e = correct_twice(ctx, m, b, gh) if tight and it == 0 else correct(ctx, m, b, gh)
+                return status, it, 0, one
+        e = correct_twice(ctx, m, b, gh) if tight and it == 0 else correct(ctx, m, b, gh, hold == LOOSE)
         if not e < 1e300:
-            return NOT_FINITE, it, near, one
+            return NOT_FINITE, it, 0, one
         e *= b
-        if tight and it == 0 and not near and needs_no_second(e, real(par[SHRINKING]), tol, size):
-            return OK, 1, near, False
-        if it == 1 and is_clear(last, size):
-            par[SHRINKING] = e / last
-        if tol > 0.0 and converged(it, e, last, tol, tight, size):
-            return OK, it + 1, near, one and not tight
-        refactor = e > 1e-3 * last  # the factors of the first iteration serve while they contract well
-        last = e
-    return NOT_CONVERGED if tol > 0.0 else OK, SLOWLY * allowed if near else allowed, near, one and not tight
+        other = yields_suddenly(ctx, m, b, e, tol, size) if it == 0 else 0
+        if other == 0:
+            if tight and it == 0 and not near and needs_no_second(e, real(par[SHRINKING]), tol, size):
+                return OK, 1, 0, False
+            if it == 1 and k == 1 and is_clear(last, size):
+                par[SHRINKING] = e / last
+            if tol > 0.0 and converged(k, e, last, tol, tight, size):
+                return OK, it + 1, hold + (NEAR_SINGULAR if near else 0), hold == LOOSE or (one and not tight)
+            if hold != LOOSE and e > YIELDS * last and is_clear(e, size):
+                if (hold == FIRM or (near and k > MANY)) and e > YIELDS_ALWAYS * last and e > STALLED * size:
+                    other = LOOSE
+                elif hold == 0 and another_round(ctx, m) * b > YIELDS * e:
+                    other = FIRM
+        if other != 0:
+            hold, first, refactor, last = other, it + 1, True, 1e300
+            if hold == LOOSE:
+                par[FIRST] = 1e300  # the next step comes back from where this one went
+            start_again(ctx, b, gh)
+        else:
+            refactor = e > 1e-3 * last  # the factors of the first iteration serve while they contract well
+            last = e
+    return NOT_CONVERGED if tol > 0.0 else OK, SLOWLY * allowed if near or hold != 0 else allowed, 0, one and not tight
 
 
 # --- projections -------------------------------------------------------------------------------------------------
@@ -334,7 +427,7 @@ def simulate(fn, ctx, m, method, steps, objectives, opts):
         status, projected = project_rates(fn, ctx, m, eps, one, opts[THRESHOLD])
         if status != OK:
             return status, step
-        flags[step] = projected + (NEAR_SINGULAR if near else 0)
+        flags[step] = projected + near
         complete(family, ap_(ctx), auxiliary)
         observe_step(fn, ctx, ts[step + 1], h, g, kinds, psi, g_last)
         if (step + 1) % stride == 0 and traj.shape[0] > (step + 1) // stride:

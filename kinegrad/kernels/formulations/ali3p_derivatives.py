@@ -1,7 +1,15 @@
 """ALI3-P with the Newmark family, differentiated: direct and adjoint along a stored trajectory (ALI-3, ALI-4)."""
 
 from kinegrad.kernels.constrained import enough_for, note, patterns, rounds4, row_weights, soft_weights
-from kinegrad.kernels.formulations.ali3p import PROJECTED_A, PROJECTED_V, compliance
+from kinegrad.kernels.formulations.ali3p import (
+    FIRM,
+    LOOSE,
+    PROJECTED_A,
+    PROJECTED_V,
+    compliance,
+    hold_firmly,
+    hold_loosely,
+)
 from kinegrad.kernels.formulations.blocks import (
     add_objectives4,
     clear4,
@@ -39,8 +47,8 @@ from kinegrad.kernels.table import call
 (R_s_, Nv_s_, Na_s_, Phi_s_, Phid_s_, Phidd_s_, Phids_s_, g_q_, g_s_, g_v_, g_a_) = PRODUCTS.viewers(
     *"R_s Nv_s Na_s Phi_s Phid_s Phidd_s Phids_s g_q g_s g_v g_a".split()
 )
-(T_, E_q_, E_s_, E_v_, E_a_, D_, Dp_, w_, z_, ease_, weights_) = PRODUCTS.viewers(
-    *"T E_q E_s E_v E_a D Dp w z ease weights".split()
+(T_, E_q_, E_s_, E_v_, E_a_, D_, Dp_, w_, z_, ease_, sizes_, weights_, soft_) = PRODUCTS.viewers(
+    *"T E_q E_s E_v E_a D Dp w z ease sizes weights soft".split()
 )
 (r1_, x4_, w4_, U_, H_, E_, r2_, y4_, z4_, P_, S_, B_) = PRODUCTS.viewers(
     *"r1 x4 w4 U4 H4 E4 r2 y4 z4 P4 D4 B4".split()
@@ -92,7 +100,7 @@ def step_rows(ctx, m, b, gh):
 
 
 @kernel
-def linearised(fn, ctx, m, step, ts, eps, b, gh, traj, mixed):
+def linearised(fn, ctx, m, step, ts, eps, b, gh, traj, flags, mixed):
     """Status; the context holds the partials at row `step` of the trajectory, T = M + γhC + βh²R_q, its weights D and the
     factors of its augmented form, the projections' weights Dp and factors."""
     T, D, Dp, ease, pat = T_(ctx), D_(ctx), Dp_(ctx), ease_(ctx), patterns(ctx)
@@ -106,6 +114,10 @@ def linearised(fn, ctx, m, step, ts, eps, b, gh, traj, mixed):
         T[i] = M[i] + gh * C[i] + b * R_q[i]
     row_weights(pat, M, J, m, 0.0, alike_(ctx), ease, w_(ctx), z_(ctx), D)
     soft_weights(pat, m, eps, ease, z_(ctx), D, Dp)
+    if flags[step - 1] & FIRM:
+        hold_firmly(m, eps, ease, soft_(ctx), False, D, Dp)
+    if flags[step - 1] & LOOSE:
+        hold_loosely(m, z_(ctx), sizes_(ctx), ease, D, Dp)
     if mixed:
         step_rows(ctx, m, b, gh)
     status = factor_general(tangent_factors(ctx), T, J, E_a_(ctx) if mixed else J, m, D)
@@ -145,10 +157,11 @@ def direct(fn, ctx, m, rule, segment, opts, variation, grad):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
         of_rows = 1.0 if mixed else 1.0 / b
-        status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj, mixed)
+        status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj, flags, mixed)
         if status != OK:
             return status, step
         enough = enough_for(pat, M)
+        yields, rate_yields = (-1.0, -1.0) if flags[step - 1] & LOOSE else (0.0, eps)
         quadrature(ts, hs, step, after, kinds, g_(ctx), weights)
         for e in range(Q.shape[0]):
             k = 4 * e
@@ -159,21 +172,21 @@ def direct(fn, ctx, m, rule, segment, opts, variation, grad):
             right4(wide, by_q, by_s, m, k, qk, of_rows, r2)
             if mixed:
                 minus4(wide, by_v, m, vk, r2)
-            note(flag, rounds4(pat, T, J, by_a, m, 0.0, weights_d, tangent, False, enough, r1, r2, ak, y, w, z))
+            note(flag, rounds4(pat, T, J, by_a, m, yields, weights_d, tangent, False, enough, r1, r2, ak, y, w, z))
             shift4(n, b, ak, qk)
             shift4(n, gh, ak, vk)
             if flags[step - 1] & PROJECTED_V:
                 right4(square, Nv_q_(ctx), Nv_s_(ctx), n, k, qk, 1.0, r1)
                 right4(wide, Phid_q_(ctx), Phid_s_(ctx), m, k, qk, 1.0, r2)
                 minus4(wide, J, m, vk, r2)
-                note(flag, rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, r1, r2, x, y, w, z))
+                note(flag, rounds4(pat, M, J, J, m, rate_yields, weights_p, mass, False, enough, r1, r2, x, y, w, z))
                 shift4(n, 1.0, x, vk)
             if flags[step - 1] & PROJECTED_A:
                 right4(square, Na_q_(ctx), Na_s_(ctx), n, k, qk, 1.0, r1)
                 right4(wide, Phidd_q_(ctx), Phidd_s_(ctx), m, k, qk, 1.0, r2)
                 minus4(wide, J, m, ak, r2)
                 minus4(wide, Phidd_v, m, vk, r2)
-                note(flag, rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, r1, r2, x, y, w, z))
+                note(flag, rounds4(pat, M, J, J, m, rate_yields, weights_p, mass, False, enough, r1, r2, x, y, w, z))
                 shift4(n, 1.0, x, ak)
             complete4(family, n, ak, X[e])
             objective_rows4(no, n, k, g_q, g_s, g_v, g_a, qk, vk, ak, weights, p, grad)
@@ -214,10 +227,11 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
         h = hs[step - 1]
         b, gh = by_acceleration(family, h)
         of_rows = 1.0 if mixed else 1.0 / b
-        status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj, mixed)
+        status = linearised(fn, ctx, m, step, ts, eps, b, gh, traj, flags, mixed)
         if status != OK:
             return status, step
         enough = enough_for(pat, M)
+        yields, rate_yields = (-1.0, -1.0) if flags[step - 1] & LOOSE else (0.0, eps)
         quadrature(ts, hs, step, after, kinds, g_(ctx), weights)
         for e in range(Q.shape[0]):
             qo, vo, ao = Q[e], V[e], Acc[e]
@@ -225,7 +239,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
             complete_transposed4(family, n, ao, X[e])
             add_objectives4(4 * e, used, n, g_q, g_v, g_a, weights, qo, vo, ao)
             if flags[step - 1] & PROJECTED_A:
-                note(flag, rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, ao, zero, E, B, w, z))
+                note(flag, rounds4(pat, M, J, J, m, rate_yields, weights_p, mass, False, enough, ao, zero, E, B, w, z))
                 minus_transposed4(wide, J, m, 1.0, B, ao)
                 minus_transposed4(wide, Phidd_v_(ctx), m, 1.0, B, vo)
                 minus_transposed4(wide, Phidd_q_(ctx), m, 1.0, B, qo)
@@ -234,7 +248,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
                 clear4(E)
                 clear4(B)
             if flags[step - 1] & PROJECTED_V:
-                note(flag, rounds4(pat, M, J, J, m, eps, weights_p, mass, False, enough, vo, zero, H, S, w, z))
+                note(flag, rounds4(pat, M, J, J, m, rate_yields, weights_p, mass, False, enough, vo, zero, H, S, w, z))
                 minus_transposed4(wide, J, m, 1.0, S, vo)
                 minus_transposed4(wide, Phid_q_(ctx), m, 1.0, S, qo)
                 minus_transposed4(square, Nv_q_(ctx), n, 1.0, H, qo)
@@ -243,7 +257,7 @@ def adjoint(fn, ctx, m, rule, segment, opts, variation):
                 clear4(S)
             for i in range(n):
                 put4(r1, i, axpy4(b, get4(qo, i), axpy4(gh, get4(vo, i), get4(ao, i))))
-            note(flag, rounds4(pat, T, by_a, J, m, 0.0, weights_d, tangent, True, enough, r1, zero, U, P, w, z))
+            note(flag, rounds4(pat, T, by_a, J, m, yields, weights_d, tangent, True, enough, r1, zero, U, P, w, z))
             minus_transposed4(wide, by_q, m, of_rows, P, qo)
             if mixed:
                 minus_transposed4(wide, by_v, m, 1.0, P, vo)
