@@ -136,6 +136,18 @@ def _show(console, found: Comparison, files: Sequence[tuple[str, Path | None]]) 
             console.print(Text(f"The {what} is in {path}."))
 
 
+def brief(x: float | None, decimals: int) -> str:
+    """A number above zero in two more characters than it has `decimals` below 1, whatever its size: tables keep their width on
+    machines of any speed."""
+    if x is None:
+        return ""
+    if x < 0.995:
+        return f"{x:.{decimals}f}"
+    if x < 999.5:
+        return f"{x:.2g}" if x < 9.95 else f"{x:.0f}"
+    return f"{x:.0e}".replace("e+0", "e").replace("e+", "e")
+
+
 def _table(rows: Sequence[ComparisonRow]):
     """The rows of one coordinate set."""
     from rich.table import Table
@@ -151,10 +163,7 @@ def _table(rows: Sequence[ComparisonRow]):
         small = [
             "" if x is None else f"{x:.0e}" for x in (row.error, row.difference, row.energy_drift, row.max_constraint)
         ]
-        large = [
-            "" if x is None else f"{x:.2g}" if x < 10 else f"{x:.0f}"
-            for x in (row.iterations, row.us_per_step, row.ratio)
-        ]
+        large = [brief(row.iterations, 2), brief(row.us_per_step, 1), brief(row.ratio, 2)]
         labels = (Text(getattr(row, key)) for key in ("formulation", "integrator"))
         table.add_row(*labels, *small[:2], agrees, *small[2:], *large)
     return table

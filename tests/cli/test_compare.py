@@ -3,10 +3,13 @@
 import json
 
 import pytest
+from rich.console import Console
 
 import kinegrad as kg
+from kinegrad.cli.compare import _table, brief
 from kinegrad.dynamics.schemes import SCHEMES
 from kinegrad.kernels.jit import JIT
+from kinegrad.studies.compare.comparison import ComparisonRow
 
 KEYS = {
     "coordinates", "body_point", "formulation", "integrator", "method", "error", "difference", "agrees", "energy_drift",
@@ -48,6 +51,23 @@ def test_a_pendulum_and_its_table(command, pendulum):
     assert max(map(len, out.splitlines())) <= 80 and "…" not in out
     code, out, _ = command("compare", path, "--t-end", 0.02, "--set", "L=0.25", "--json")
     assert code == 0 and all(row["agrees"] for row in json.loads(out)["rows"])
+
+
+@pytest.mark.parametrize("size", [1e-4, 0.0123, 0.96, 9.96, 99.96, 999.7, 12345.6, 9.9e7])
+def test_a_table_keeps_its_width_on_a_machine_of_any_speed(size):
+    assert max(map(len, (brief(size, 1), brief(1.0 / size, 1)))) <= 3 >= len(brief(size, 2)) - 1
+    rows = [
+        ComparisonRow(
+            coordinates="joint", body_point="com", formulation=formulation, integrator=integrator, method="", agrees=True,
+            error=1e-10, difference=1e-10, energy_drift=1e-10, max_constraint=1e-10, iterations=size, us_per_step=size,
+            ratio=size,
+        )
+        for formulation, integrator in SCHEMES
+    ]  # fmt: skip
+    console = Console(width=200)
+    with console.capture() as found:
+        console.print(_table(rows))
+    assert max(len(line.rstrip()) for line in found.get().splitlines()) <= 80
 
 
 def test_drift_tells_the_accurate_rows_from_the_others(command, pendulum):
