@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import kinegrad as kg
-from kinegrad.bench import chain, iftomm, large, machine
+from kinegrad.bench import adams, chain, iftomm, large, machine
 from kinegrad.cli import main
 
 
@@ -142,3 +142,23 @@ def test_sizes_are_for_large_mechanisms(capsys):
     assert code == 2 and "--largest is for the part large" in err
     code, _, err = run(capsys, "large", "--largest", "4")
     assert code == 2 and "the smallest mechanism has 8 bodies" in err
+
+
+def test_adams(capsys, monkeypatch, tmp_path):
+    """The cases of MSC Adams, in a checkout."""
+    code, out, _ = run(capsys, "adams", "--only", "Prismatic", "--coordinates", "natural", "--json")
+    rows = json.loads(out)["adams"]
+    assert code == 0 and [row["case"] for row in rows] == [f"Prismatic_Case0{k}" for k in (1, 2, 3)]
+    assert all(row["agrees"] and row["coordinates"] == "natural" and row["largest"] in row["limits"] for row in rows)
+    code, out, _ = run(capsys, "adams", "--only", "prismatic_case02", "--coordinates", "joint")
+    assert code == 0 and "| Prismatic_Case02 | joint | 8.1e-05 | Acc | yes |" in out
+    for arguments, sentence in (
+        (("five-bar", "--coordinates", "joint"), "--coordinates is for the part adams"),
+        (("adams", "--coordinates", "polar"), "--coordinates is 'polar'; choose joint, reference-point, natural."),
+        (("adams", "--only", "gears"), "--only 'gears' matches no case; try Cylindrical, Distance, LinActuator,"),
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert code == 2 and sentence in err
+    monkeypatch.setattr(adams, "FOLDER", tmp_path)
+    code, _, err = run(capsys, "adams")
+    assert code == 2 and "belong to the tests of a checkout of kinegrad; run" in err
