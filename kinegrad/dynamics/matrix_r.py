@@ -86,7 +86,8 @@ class MatrixR(Formulation):
         coordinates = [self.system.coordinate_of(f) for f in self.free]
         measured = [-1 if k is None else k for k in coordinates]
         self.chosen = np.array(measured if None not in coordinates else [-1] * len(measured), np.int64)
-        self.carried = np.array([self.options["reselect_below"], 0.0, 0.0, 0.0])
+        below = self.options["reselect_below"]
+        self.carried = np.array([below, 0.0, 0.0, 0.0, 0.0])
         self.lost = 0
         self.before = np.zeros((3, self.system.n), number)
         self._measure(work)
@@ -94,6 +95,14 @@ class MatrixR(Formulation):
         self.arrays = self.stage.new_stage(self.system.m, self.integrated, work["M"])
         self.off = np.zeros((2, self.integrator.tableau.stages + 1, self.system.n), number)
         self.scratch = np.zeros((4, self.integrated), number)
+        if self.integrator.explicit and not self.integrator.adaptive and self._quality(work) >= below:
+            self.carried[self.stage.LEAST] = self.stage.DROPPED * below
+
+    def _quality(self, work) -> float:
+        """That of the coordinates at the start; the first step begins as if it had not been looked at."""
+        _, quality = self.stage.prepare(work.pointer, self.system.m, self.parts, self.arrays, self.scale)
+        self.parts.ready[:], self.arrays.R[:] = 0, 0.0
+        return quality
 
     def _measure(self, work):
         """Scales of coordinates and weights of rows, from M and J of the context."""
@@ -239,15 +248,17 @@ class MatrixR(Formulation):
         work["flag"][FREEDOMS] = int(self.measured)
         while True:
             status, done = some_steps(done)
-            poor = status == self.stage.POOR
-            if not poor and (status not in (NOT_CONVERGED, SINGULAR, LOST_RANK) or below == 0.0):
+            poor, inside = status == self.stage.POOR, status == self.stage.POOR_INSIDE
+            if not (poor or inside) and (status not in (NOT_CONVERGED, SINGULAR, LOST_RANK) or below == 0.0):
                 return status, done
-            if not poor:  # once more from the state before the step that failed
+            if not poor:  # once more from the state before the step
                 work["par"][TIME], work["q"][:], work["v"][:], work["a"][:] = ts[done], *self.before
                 work.call(POSITION)
             changed = self.reselect(work, below)
-            if not (poor or changed):
+            if not (poor or inside or changed):
                 return status, done
+            if inside and not changed:  # none are better: the step is done as it is
+                self.carried[self.stage.LEAST] = 0.0
             if changed and done % stride == 0:
                 self._keep_selection(traj[done // stride])
                 self.integrator.keep(traj[done // stride])
@@ -268,6 +279,7 @@ class MatrixR(Formulation):
             self.integrator.restart(self.zdd)
         _, quality = self.stage.prepare(work.pointer, m, self.parts, self.arrays, self.scale)
         self.carried[self.stage.LIMIT] = min(below, WORSE * quality)
+        self.carried[self.stage.LEAST] = self.stage.DROPPED * self.carried[self.stage.LIMIT]
         self.carried[self.stage.LAST_STEP] = 0.0
         return changed
 

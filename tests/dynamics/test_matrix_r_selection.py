@@ -1,6 +1,7 @@
 """Matrix R re-selects its independent coordinates: it passes where the first ones lose the position, on the same motion."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from kinegrad.coordinates.sets import joint
 from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.kernels.formulations.independent import basis, choose, factorise, partition, quality
 from kinegrad.kernels.formulations.matrix_r import SELECTED
-from kinegrad.kernels.jit import entry
+from kinegrad.kernels.jit import JIT, entry
 from kinegrad.model.simulation import ALI3P, HHT, GeneralizedAlpha, MatrixR, Newmark, RungeKutta4, RungeKutta54
 from kinegrad.sensitivity.gradient import gradient
 from kinegrad.simulate import simulate
@@ -225,3 +226,33 @@ def test_the_unit_of_length_does_not_matter(size, integrator):
             for x in (1.0, size)
         )
     assert np.abs(one.q - other.q).max() < 1e-10
+
+
+# --- inside a step ---
+
+TURNING_BACK = Path(__file__).with_name("turning_back.yaml")
+SPEED = 8.533545844  # by index1 and rk4 with steps of 0.1 ms
+
+
+@pytest.mark.skipif(not JIT, reason="takes long without the compiler")
+@pytest.mark.parametrize("step", [4e-3, 2e-3])
+def test_coordinates_that_become_poor_inside_a_step_are_changed_before_it(step):
+    """One of them has quality 0.34 before and 0.02 at the end of a step of 4 ms, which then made 116 J of 16."""
+    motion = simulate(joint(kg.Model.from_yaml(TURNING_BACK)), MatrixR(), RungeKutta4(), t_end=0.06, step=step)
+    assert len(np.flatnonzero(motion.flags)) == 1
+    assert motion.energies.drift_part < 2e-3
+    assert motion.objectives["speed"] == pytest.approx(SPEED, abs=0.02)
+    direct, adjoint = (gradient(motion, wrt=["p0", "p3"], method=m).matrix for m in ("direct", "discrete-adjoint"))
+    np.testing.assert_allclose(adjoint, direct, rtol=1e-9, atol=1e-9 * np.abs(direct).max())
+
+
+@pytest.mark.skipif(not JIT, reason="takes long without the compiler")
+def test_a_stepper_and_kept_states_change_them_alike():
+    system = joint(kg.Model.from_yaml(TURNING_BACK))
+    motion = simulate(system, MatrixR(), RungeKutta4(), t_end=0.06, step=4e-3)
+    stepper = kg.Stepper(system, MatrixR(), RungeKutta4(), step=4e-3)
+    for _ in range(15):
+        stepper.advance()
+    assert np.array_equal(stepper.q, motion.q[-1])
+    kept = simulate(system, MatrixR(), RungeKutta4(), t_end=0.06, step=4e-3, output_step=0.012)
+    assert np.array_equal(kept.q[-1], motion.q[-1])

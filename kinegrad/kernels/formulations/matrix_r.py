@@ -51,11 +51,13 @@ M_, J_ = full_viewers("M", "J")
 # options
 TOLERANCE, RESELECT = range(2)
 # numbers that a run carries on: the quality below which other coordinates are sought, how often they were changed, how
-# many of these changes a flag has told, and the size of the last step
-LIMIT, CHANGES, MARKED, LAST_STEP = range(4)
+# many of these changes a flag has told, the size of the last step, and the quality that no stage of a step may be below
+LIMIT, CHANGES, MARKED, LAST_STEP, LEAST = range(5)
 SELECTED = 4  # flag of the first step in other coordinates
 SHARPER = 1e-3  # of the tolerance: corrections of positions that are left
 POOR = -1  # status: other independent coordinates may be better from here on
+POOR_INSIDE = -2  # status: they may be better from the state before this step on
+DROPPED = 0.75  # of the limit: a stage below this asks for other coordinates before the step
 
 
 class Stage(NamedTuple):

@@ -10,10 +10,13 @@ import numpy as np
 from kinegrad.kernels.formulations.independent import Partition, quality, store_chosen
 from kinegrad.kernels.formulations.matrix_r import (
     CHANGES,
+    DROPPED,
     LAST_STEP,
+    LEAST,
     LIMIT,
     MARKED,
     POOR,
+    POOR_INSIDE,
     SELECTED,
     TOLERANCE,
     Stage,
@@ -215,15 +218,16 @@ def guess(q, v, a, R, tau, dz, zd, zdd):
 @kernel
 def stages(
     fn, ctx, m, S, T, tol, A, b, c, error, t, t1, h, z, zd, KV, KA, zs, zds, zl, dz, C, D, qg, g_step, g_off, row,
-    keep,
+    keep, scale, least,
 ):  # fmt: skip
     """Status; the stages and the new state of one step: rates in KV, KA, the last those of the new state (RKT-1).
 
-    Where nothing is integrated the rates are those of all coordinates.  zs, zds are left as z, zd of the new state; g_step and
-    g_off gain the integrals of all stages but the first, and their errors.  C, D are by how much the guess of each stage was
-    off in the last step and in the one before; what 2 C - D foretells of this one is added.
+    POOR_INSIDE where the quality of a stage is below `least`.  Where nothing is integrated the rates are those of all
+    coordinates.  zs, zds are left as z, zd of the new state; g_step and g_off gain the integrals of all stages but the first,
+    and their errors.  C, D are by how much the guess of each stage was off in the last step and in the one before; what 2 C - D
+    foretells of this one is added.
     """
-    par, g, q, v, a, lam = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx)
+    par, g, q, v, a, lam, J = par_(ctx), g_(ctx), q_(ctx), v_(ctx), a_(ctx), lam_(ctx), J_(ctx)
     nd, s = z.shape[0], b.shape[0]
     last = t
     for k in range(nd):
@@ -245,6 +249,8 @@ def stages(
         status = stage(fn, ctx, m, S, T, zs, zds, tol, KA[i])
         if status != OK:
             return status
+        if least > 0.0 and quality(S, m, J, T.R, scale) < least:
+            return POOR_INSIDE
         for j in range(q.shape[0]):
             D[i, j] = C[i, j]
             C[i, j] = q[j] - qg[j]
@@ -278,9 +284,10 @@ def forget(off):
 def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
     """Status and number of steps done, those before `step` included, by an `Explicit` method.
 
-    It goes on from the state in the context and in `own`, to the end, or until coordinates are POOR or a step fails: `before`
-    is then q, v, a before that step.  Without `control` through the steps hs; with it steps are chosen, hs and ts[1:] filled,
-    and it is carried on (RKT-4).  The rates of the method are those of z, or of q where nothing is integrated.
+    It goes on from the state in the context and in `own`, to the end, or until coordinates are POOR, or POOR_INSIDE a step, or
+    a step fails: `before` is then q, v, a before that step.  Without `control` through the steps hs; with it steps are chosen,
+    hs and ts[1:] filled, and it is carried on (RKT-4).  The rates of the method are those of z, or of q where nothing is
+    integrated.
     """
     A, b, c, error = method.tableau.A, method.tableau.b, method.tableau.c, method.tableau.error
     control, rates, g_off = method.control, method.rates, method.g_off
@@ -308,7 +315,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
         row = traj[(step + 1) // stride] if keep else traj[0]
         get_state(ctx, before)
         evaluations[step] = 0
-        refused = False
+        refused, lost = False, S.ready[1]
         while True:
             if by_error:
                 propose(control, t, step, ts, hs)
@@ -323,7 +330,7 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
                 carried[LAST_STEP] = h
             status = stages(
                 fn, ctx, m, S, T, opts[TOLERANCE], A, b, c, error, t, ts[step + 1], h, z, zd, KV, KA, zs, zds, zl, dz,
-                off[0], off[1], qg, g_step, g_off, row, keep,
+                off[0], off[1], qg, g_step, g_off, row, keep, scale, 0.0 if by_error else carried[LEAST],
             )  # fmt: skip
             evaluations[step] += s
             if not by_error:
@@ -345,11 +352,15 @@ def simulate_rk(fn, ctx, m, method, steps, objectives, opts, own, step):
             carried[LAST_STEP] = 0.0
             set_state(ctx, before)
             S.ready[0] = 0
+            S.ready[1] = lost
             for k in range(nd):
                 for i in range(n):
                     T.R[k, i] = 0.0
+        if status == POOR_INSIDE:
+            S.ready[1] = lost
         if status != OK:
             return status, step
+        carried[LEAST] = DROPPED * carried[LIMIT]
         mark(carried, flags, step)
         for k in range(nd):
             z[k], zd[k], zdd[k] = zs[k], zds[k], KA[s, k]
