@@ -122,9 +122,8 @@ class Formulation(ABC):
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
         off, per_row = np.abs(work["Phi"][:m].real), work["per_row"][:m]
-        if (off * per_row).max(
-            initial=0.0
-        ) < EXACT and per_row.all():  # most formulations: no need to know lengths of rows
+        exact = per_row.all() and (off * per_row).max(initial=0.0) < EXACT
+        if exact:  # as most formulations leave them: the lengths of rows need not be known
             return ""
         part = off / row_sizes(self.system, work, m)
         if not part.max(initial=0.0) > DRIFTED:
