@@ -18,7 +18,7 @@ from kinegrad.kernels import pattern
 from kinegrad.kernels.elements.kinds import link_stages
 from kinegrad.kernels.elements.stages import FORCES
 from kinegrad.kernels.orthogonal import factors
-from kinegrad.kernels.products import OBSERVE, POSITION
+from kinegrad.kernels.products import LENGTH, OBSERVE, POSITION
 from kinegrad.kernels.reactions.least_norm import PROBES, Fronts, Reflections
 from kinegrad.kernels.reactions.motion import Results, Scratch, reactions_along
 from kinegrad.kernels.status import OK, WORDS
@@ -54,9 +54,16 @@ class Balance:
         self.large = _fronts(columns, n)
         wide = pattern.dense(m, n) if self.large is None else pattern.of_columns(columns, n)
         self.topology = self.tables.made(wide, len(system.tables["markers"]))
-        J = np.zeros(pattern.size(wide))
+        J, length = np.zeros(pattern.size(wide)), float(self.work["size"][LENGTH].real)
+        of_unknowns, of_wrenches, of_rows = self.tables.units(self.work["per_row"].real, length)
+        met = columns if self.large is not None else [range(n)] * m
+        entries = [unit * of_rows[list(rows)] for unit, rows in zip(of_unknowns, met, strict=True)]
         self.scratch = Scratch(
-            size=np.ones(1),
+            size=np.array([length]),
+            of_unknowns=of_unknowns,
+            of_rows=of_rows,
+            of_entries=np.concatenate([np.zeros(0), *entries]),
+            of_wrenches=of_wrenches,
             rank=np.zeros(1, np.int64),
             W=np.zeros((self.tables.wrenches, 6)),
             J=J,

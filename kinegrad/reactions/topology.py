@@ -16,6 +16,7 @@ from kinegrad.coordinates.joint.spanning_tree import GROUND, spanning_tree
 from kinegrad.coordinates.joints import FREE, KINDS
 from kinegrad.coordinates.system import System
 from kinegrad.kernels import pattern
+from kinegrad.kernels.joint.records import SLIDE
 from kinegrad.kernels.reactions import records as r
 from kinegrad.kernels.reactions.motion import Topology
 from kinegrad.model.constraints import (
@@ -247,6 +248,27 @@ class Tables:
         size = joint["d1"] - joint["d0"]
         unknown = Unknown(name, r.DIRECTIONS, size, joint=self.joints[name], dir=joint["d0"])
         return self._new(unknown, self._pair(name))
+
+    # --- units ---
+
+    def units(self, per_row: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Units of the unknowns and of their wrenches, by which moments are forces times the length of the model; and 1 over
+        those of the directions of the tree, rows of the balance.  `per_row`: 1 over the units of rows, or 0."""
+
+        def of_direction(d: int) -> float:
+            return 1.0 if self.directions[d]["type"] == SLIDE else length
+
+        of_unknowns, of_wrenches = np.ones(self.width), np.ones(self.wrenches)
+        for unknown in self.unknowns:
+            if unknown.record["kind"] == r.DIRECTIONS:
+                first = unknown.record["dir"]
+                of_unknowns[unknown.columns] = [of_direction(first + i) for i in range(unknown.size)]
+            elif unknown.record["kind"] == r.MEASURE:
+                per = per_row[self.rates[unknown.rate].number]
+                of_unknowns[unknown.columns] = length * per if per > 0.0 else 1.0
+            for w, column, _ in unknown.acts:
+                of_wrenches[unknown.record["w0"] + w] = of_unknowns[unknown.columns.start + column]
+        return of_unknowns, of_wrenches, np.array([1.0 / of_direction(d) for d in range(self.rows)])
 
     # --- which directions of the tree a column meets ---
 

@@ -8,28 +8,11 @@ from kinegrad.kernels.jit import kernel, real, sqrt
 from kinegrad.kernels.reactions.geometry import held, needed, wrench_along
 from kinegrad.kernels.vec3 import add, cross, dot, inc6, mul, put6, six, sub, vec
 
-SAME_POINT = 1e-12  # of their distance from the origin: points that are nearer are one
-
 
 @kernel
 def spatial(S, F, N):
     """S·(F, N)."""
     return dot((S[0], S[1], S[2]), F) + dot((S[3], S[4], S[5]), N)
-
-
-@kernel
-def size_of(joint):
-    """The size of a mechanism, by its joints: it makes moments and forces comparable."""
-    spread, far = 0.0, 0.0
-    for c in range(3):
-        low, high = 1e300, -1e300
-        for i in range(joint.shape[0]):
-            if joint[i]["tells"]:
-                x, y = real(joint[i]["x1"][c]), real(joint[i]["x2"][c])
-                low, high = min(low, x, y), max(high, x, y)
-                far = max(far, abs(x), abs(y))
-        spread = max(spread, high - low)
-    return spread if spread > SAME_POINT * far else 1.0
 
 
 @kernel
@@ -124,8 +107,8 @@ def reaction(T, W, y, i, whole):
 
 
 @kernel
-def more_than_seen(W, J, length):
-    """How much more the unknowns could do to the balance than they do, at least 1.
+def more_than_seen(W, J, length, of_wrenches):
+    """How much more the unknowns could do to the balance than they do, at least 1; J in units of the model.
 
     Where all of them act on nothing that is free, as two ball joints at one point do, only rounding is left in J: it must not
     be judged by its own size.
@@ -134,7 +117,8 @@ def more_than_seen(W, J, length):
     for i in range(W.shape[0]):
         F, N = six(W[i])
         forces, moments = real(dot(F, F)), real(dot(N, N))
-        could = max(could, sqrt(forces) * min(1.0, length) if forces > 0.0 else sqrt(moments))
+        could = max(could, of_wrenches[i] * (sqrt(forces) if forces > 0.0 else sqrt(moments) / length))
     for p in range(J.shape[0]):
         does += real(J[p]) ** 2
-    return max(1.0, could / max(sqrt(does), 1e-300))
+    does = sqrt(does)
+    return could / does if could > does > 0.0 else 1.0

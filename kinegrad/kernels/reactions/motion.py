@@ -10,7 +10,7 @@ from kinegrad.kernels.elements.layout import ELEMENTS
 from kinegrad.kernels.elements.stages import FORCES, run_stage
 from kinegrad.kernels.jit import entry, kernel, real, sqrt
 from kinegrad.kernels.products import FREEDOMS, OBSERVE, POSITION, STATUS
-from kinegrad.kernels.reactions.balance import beyond, known, more_than_seen, reaction, size_of, unknown_side
+from kinegrad.kernels.reactions.balance import beyond, known, more_than_seen, reaction, unknown_side
 from kinegrad.kernels.reactions.geometry import place_bodies, place_joints
 from kinegrad.kernels.reactions.least_norm import (
     PROBES,
@@ -53,7 +53,11 @@ class Topology(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays of one state: m unknowns, n rows of the balance."""
 
-    size: np.ndarray  # (1,) of the mechanism
+    size: np.ndarray  # (1,) the length of the model
+    of_unknowns: np.ndarray  # (m,) units, by which unknowns are alike; those in use are divided by them
+    of_rows: np.ndarray  # (n,) by which rows of the balance are multiplied, so that moments are forces
+    of_entries: np.ndarray  # like J, the product of both
+    of_wrenches: np.ndarray  # (wrenches,) units of the unknowns that wrenches belong to
     rank: np.ndarray  # (1,) of the balance at the state before
     W: np.ndarray  # (wrenches, 6)
     J: np.ndarray  # flat
@@ -98,8 +102,6 @@ def reactions_along(fn, ctx, T, S, small, large, t, q, qd, qdd, first, out):
             return flag[STATUS], k
         place_bodies(T.body, mk)
         place_joints(T.body, T.joint, T.direction)
-        if first + k == 0:
-            S.size[0] = size_of(T.joint)
         status = balance(ctx, T, S, small, large, first + k, out)
         if status != OK:
             return status, k
@@ -117,7 +119,9 @@ def balance(ctx, T, S, small, large, k, out):
         clear_flat(S.J)
         place_unknowns(ctx, T, S.size[0], S.W, S.J, S.B, S.rates)
         unknown_side(T, S.W, S.J)
-        more = more_than_seen(S.W, S.J, S.size[0])
+        multiply(S.of_entries, S.J)
+        multiply(S.of_rows, b)
+        more = more_than_seen(S.W, S.J, S.size[0], S.of_wrenches)
         if large.T.shape[0] > 0:
             status = factor_large(large, T.wide, S.J, more)
             if status != OK:
@@ -126,10 +130,13 @@ def balance(ctx, T, S, small, large, k, out):
         else:
             rank, left = factor_small(small, more)
             solve_small(small, rank, left, b, y)
+    else:
+        multiply(S.of_rows, b)
     copy(b, r)
     minus_rows(T.wide, S.J, m, y, r)
     for i in range(r.shape[0]):
-        out.residual[k] = max(out.residual[k], abs(real(r[i])))
+        out.residual[k] = max(out.residual[k], abs(real(r[i])) / S.of_rows[i])
+    multiply(S.of_unknowns, y)
     beyond(T, S.W, y)
     for i in range(T.element.shape[0]):
         F, N = reaction(T, S.W, y, i, True)
@@ -142,6 +149,13 @@ def balance(ctx, T, S, small, large, k, out):
         look_for_changes(T, S, small, large, rank, out)
     S.rank[0] = rank
     return OK
+
+
+@kernel
+def multiply(units, x):
+    """x times units, number by number."""
+    for i in range(x.shape[0]):
+        x[i] *= units[i]
 
 
 @kernel
@@ -166,9 +180,10 @@ def look_for_changes(T, S, small, large, rank, out):
             refine(large, T.wide, S.J, S.r, z)
         else:
             loose_small(small, rank, S.chance, p, z)
-        beyond(T, S.W, z)
         for l in range(m):
             S.loose[l] += real(z[l]) ** 2
+        multiply(S.of_unknowns, z)
+        beyond(T, S.W, z)
         for i in range(squares.shape[0]):
             F, N = reaction(T, S.W, z, i, False)
             put6(S.six, F, N)
