@@ -138,8 +138,8 @@ class Law:
 
     # --- partials ---
 
-    def partials(self, x: np.ndarray, owner: str, count: int, warn: bool = True) -> np.ndarray:
-        """(count, arguments) partials at float x; `warn` where they come from differences."""
+    def partials(self, x: np.ndarray, owner: str, count: int, warn: bool = True, units=1.0) -> np.ndarray:
+        """(count, arguments) partials at float x; `warn` where they come from differences, of arguments in these units."""
         if self.address is not None:
             return self._compiled(x, 1, count)[1]
         if self.derivative is not None:
@@ -154,7 +154,7 @@ class Law:
             found = self._complex_steps(x, owner, count)
             if found is not None and (calls > FIRST_CHECKS and calls % EVERY):
                 return found
-            if found is not None and not self._contradicted(found, x, owner, count):
+            if found is not None and not self._contradicted(found, x, owner, count, units):
                 return found
             self._state["complex"] = False
         if warn and not self._state["warned"]:
@@ -165,7 +165,7 @@ class Law:
                 DerivativeWarning,
                 stacklevel=2,
             )
-        return self._differences(x, owner, count, 1.0)
+        return self._differences(x, owner, count, 1.0, units)
 
     def derivatives(self, x: np.ndarray, owner: str, order: int) -> list[np.ndarray]:
         """The value and its given derivatives up to that order at float x, of 1, n, n², n³ numbers; of a law with one value."""
@@ -195,21 +195,22 @@ class Law:
                 return None
         return J
 
-    def _differences(self, x: np.ndarray, owner: str, count: int, factor: float) -> np.ndarray:
-        J = np.zeros((count, len(x)))
+    def _differences(self, x: np.ndarray, owner: str, count: int, factor: float, units) -> np.ndarray:
+        J, sizes = np.zeros((count, len(x))), np.maximum(np.abs(x), units)
         for j in range(len(x)):
             up, down = x.copy(), x.copy()
-            h = factor * DIFFERENCE * max(1.0, abs(x[j]))
+            h = factor * DIFFERENCE * sizes[j]
             up[j] += h
             down[j] -= h
             J[:, j] = (self.values(up, owner, count) - self.values(down, owner, count)) / (up[j] - down[j])
         return J
 
-    def _contradicted(self, J: np.ndarray, x: np.ndarray, owner: str, count: int) -> bool:
+    def _contradicted(self, J: np.ndarray, x: np.ndarray, owner: str, count: int, units) -> bool:
         """Whether differences, where two sizes of them agree, say something else than J."""
         try:
-            one, two = (self._differences(x, owner, count, factor) for factor in (1.0, 0.5))
-            noise = NOISE / DIFFERENCE * np.abs(self.values(x, owner, count))[:, None]
+            one, two = (self._differences(x, owner, count, factor, units) for factor in (1.0, 0.5))
+            values = np.abs(self.values(x, owner, count))[:, None]
+            noise = NOISE / DIFFERENCE * values / np.maximum(np.abs(x), units)
         except Exception:  # the neighbours may be outside its domain
             return False
         sure = np.abs(one - two) <= AGREE * np.maximum(np.abs(one), np.abs(two))
@@ -224,8 +225,14 @@ class Calls:
     failure : (exception, owner) or None
     """
 
-    def __init__(self, laws: Sequence[tuple[Law, str, int]], arrays: dict[str, np.ndarray], failed: Callable[[], None]):
-        self.laws = tuple(laws)
+    def __init__(
+        self,
+        laws: Sequence[tuple[Law, str, int]],
+        units: Sequence,
+        arrays: dict[str, np.ndarray],
+        failed: Callable[[], None],
+    ):
+        self.laws, self.units = tuple(laws), units
         self.x, self.y = arrays["call_x"], arrays["call_y"]
         self.failed = failed
         self.failure: tuple[BaseException, str] | None = None
@@ -250,20 +257,21 @@ class Calls:
         n = len(entry.inputs)
         if self.failure is None:
             try:
-                self._fill(entry, owner, count, self.x[:n], exact)
+                self._fill(k, self.x[:n], exact)
                 return
             except BaseException as error:  # it must not pass through compiled code; simulate raises it again
                 self.failure = error, owner
         self.y[: count * (1 + n)] = math.nan
         self.failed()
 
-    def _fill(self, entry: Law, owner: str, count: int, x: np.ndarray, exact: int) -> None:
+    def _fill(self, k: int, x: np.ndarray, exact: int) -> None:
+        entry, owner, count = self.laws[k]
         n = len(entry.inputs)
         at = np.ascontiguousarray(x.real, float)
         if entry.higher and count == 1:
             self._fill_orders(entry, owner, at, x.imag if np.iscomplexobj(x) else None, exact)
             return
-        J = entry.partials(at, owner, count, exact > 1) if exact or np.iscomplexobj(x) else None
+        J = entry.partials(at, owner, count, exact > 1, self.units[k]) if exact or np.iscomplexobj(x) else None
         value = entry.values(at, owner, count)
         self.y[:count] = value if not np.iscomplexobj(x) else value + 1j * (J @ x.imag)
         if exact:

@@ -174,3 +174,12 @@ def objective_sizes(system: System, sizes: Sizes) -> np.ndarray:
         system.tables["units_of_objectives"] = [(float(unit.m), float(unit.kg), float(unit.s)) for unit in found]
     length, mass, time = sizes
     return np.array([length**m * mass**kg * time**s for m, kg, s in system.tables["units_of_objectives"]])
+
+
+def units_of_inputs(system: System) -> list[np.ndarray]:
+    """For each law its arguments' units in sizes of the model, 1 where they are not known: what differences are taken in."""
+    sizes, found = sizes_of(system), []
+    for law, *_ in system.tables["packed"].calls:
+        units = [unit_of(system.model, x) or ONE for x in law.inputs]
+        found.append(np.array([sizes.mass**u.kg * sizes.length**u.m * sizes.time**u.s for u in units], float))
+    return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinegrad.coordinates.beside import RUNS, refuse_shared, replaced, set_up
 from kinegrad.coordinates.patterns import DENSE, FRONTS
-from kinegrad.coordinates.sizes import size_arrays
+from kinegrad.coordinates.sizes import size_arrays, units_of_inputs
 from kinegrad.coordinates.sparse import Fronts, Rows
 from kinegrad.kernels.products import PATTERN_OF, STATUS
 from kinegrad.laws import Calls
@@ -105,7 +105,7 @@ class Workspace:
         def failed():
             flag[STATUS] = CALLBACK_FAILED
 
-        calls = Calls(laws, self.arrays, failed)
+        calls = Calls(laws, units_of_inputs(self.system), self.arrays, failed)
         if JIT:
             self.arrays["callback"][:] = calls.addresses()
         self.context.calls = calls

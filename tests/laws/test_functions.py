@@ -224,3 +224,27 @@ def test_a_joint_that_a_function_uses_is_not_cut():
     model.objectives = {}
     model.degrees_of_freedom = {}
     assert model.used_joints == {"i", "j"}
+
+
+@pytest.mark.parametrize("s", [1e-7, 1e4])
+def test_differences_in_the_size_of_the_model(s):
+    """A function that refuses complex numbers has the same derivatives in a mechanism of another size."""
+
+    def slope(s):
+        model = kg.Model.from_yaml_text(f"""
+        kinegrad: 1
+        parameters: {{m: 1.0}}
+        ground: {{markers: {{O: [0, 0, 0]}}}}
+        bodies: {{b: {{mass: m, inertia: {[0.1 * s * s] * 3}, markers: {{O: [0, 0, 0], P: [{s!r}, 0, 0]}}}}}}
+        joints: {{j: {{type: prismatic, between: [ground.O, b.O], axis: [1, 0, 0]}}}}
+        degrees_of_freedom: {{j.distance: {{position: {0.5 * s!r}}}}}
+        objectives: {{o: {{final: j.distance}}}}
+        """)
+        push = kg.law(
+            lambda x, v: -3.0 * (float(x) / s) ** 3 * s - 0.1 * float(v), ["j.distance", "j.distance.velocity"]
+        )
+        model.forces["push"] = {"type": "force", "acts_on": "j.distance", "value": push}
+        with pytest.warns(kg.DerivativeWarning):
+            return kg.gradient(kg.simulate(kg.joint(model), t_end=0.01), wrt=["m"])["o", "m"] / s
+
+    assert slope(s) == pytest.approx(slope(1.0), rel=1e-8)
