@@ -16,6 +16,7 @@ from kinegrad.kernels.products import LINEARISE, OBJECTIVE, PULLBACK, WEIGHT
 from kinegrad.kernels.status import OK
 from kinegrad.kinematics.freedoms import first_rows
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE
+from kinegrad.kinematics.singular import MANY
 from kinegrad.kinematics.units import units_of
 from kinegrad.sensitivity.rounding import put, states_of
 
@@ -75,8 +76,12 @@ def sentence(found, label: str, *others: str) -> str:
 
 
 def combinations(found) -> Apart:
-    """Those of a system with full matrices, two by chance at each state."""
+    """Two by chance at each state, by full matrices; none where coordinates are more than `MANY`."""
     system, pushes, sizes = _whole(found.system), [], []
+    none = np.zeros((0, len(found.s)))
+    if system.n > MANY:
+        return Apart(none, none)
+    system = system.with_solver(DENSE)
     work, rng = system.workspace(s=found.s), np.random.default_rng(0)
     for t, *state in states_of(found)[1]:
         put(work, t, *state)
@@ -93,7 +98,6 @@ def combinations(found) -> Apart:
         pulled = np.array([_by_slots(work, row * scale * units.rows) for row in rows])
         pushes += list(pulled[:PROBES])
         sizes += [np.abs(pulled[PROBES:]).max(axis=0)] * PROBES
-    none = np.zeros((0, len(found.s)))
     return Apart(np.array(pushes), np.array(sizes)) if pushes else Apart(none, none)
 
 

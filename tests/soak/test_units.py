@@ -1,14 +1,12 @@
-"""A short piece of the harness of units: examples and random mechanisms in other units are equal bit by bit.
+"""A short piece of the harness of units: examples and random mechanisms in other units are equal bit by bit."""
 
-`NOT_YET` names the units in which a case is not equal yet; it may only become shorter.  Units of it in which a case has become
-equal fail until they are taken out.
-"""
-
+import numpy as np
 import pytest
 
 import kinegrad as kg
 from kinegrad.coordinates.sets import SETS
 from kinegrad.dynamics.schemes import BY_FORMULATION
+from kinegrad.kinematics.start import start
 from soak.mechanisms import generate
 from soak.units import Units, compare, example, rewritten
 
@@ -16,111 +14,6 @@ EXAMPLES = ("slider_crank", "five_bar", "windows", "cart_pole", "planetary_gear"
 SEEDS = (2, 3)
 PAIRS = ("ali3p+newmark", "matrix-r+rk4", "index1+rk4", "penalty+hht", "udwadia-kalaba+rk54", "recursive+rk4")
 UNITS = {"small": Units(-30), "large": Units(20), "masses": Units(0, -50), "times": Units(0, 0, -20)}
-NOT_YET = {
-    "slider_crank joint ali3p+newmark": "small large",
-    "slider_crank joint matrix-r+rk4": "small large",
-    "slider_crank joint index1+rk4": "small large",
-    "slider_crank joint penalty+hht": "small large times",
-    "slider_crank joint udwadia-kalaba+rk54": "small large times",
-    "slider_crank joint recursive+rk4": "small large",
-    "slider_crank reference-point ali3p+newmark": "small large",
-    "slider_crank reference-point matrix-r+rk4": "small large",
-    "slider_crank reference-point index1+rk4": "small large",
-    "slider_crank reference-point penalty+hht": "small large times",
-    "slider_crank reference-point udwadia-kalaba+rk54": "small large times",
-    "slider_crank natural ali3p+newmark": "small large",
-    "slider_crank natural matrix-r+rk4": "small large",
-    "slider_crank natural index1+rk4": "small large",
-    "slider_crank natural penalty+hht": "small large times",
-    "slider_crank natural udwadia-kalaba+rk54": "small large times",
-    "five_bar joint ali3p+newmark": "large",
-    "five_bar joint matrix-r+rk4": "large",
-    "five_bar joint penalty+hht": "large times",
-    "five_bar joint udwadia-kalaba+rk54": "large times",
-    "five_bar reference-point ali3p+newmark": "small large",
-    "five_bar reference-point matrix-r+rk4": "small large",
-    "five_bar reference-point index1+rk4": "small large",
-    "five_bar reference-point penalty+hht": "small large times",
-    "five_bar reference-point udwadia-kalaba+rk54": "small large times",
-    "five_bar natural ali3p+newmark": "small large",
-    "five_bar natural matrix-r+rk4": "small large",
-    "five_bar natural index1+rk4": "small large",
-    "five_bar natural penalty+hht": "small large times",
-    "five_bar natural udwadia-kalaba+rk54": "small large times",
-    "windows joint ali3p+newmark": "large",
-    "windows joint penalty+hht": "times",
-    "windows reference-point ali3p+newmark": "small large",
-    "windows reference-point matrix-r+rk4": "small large",
-    "windows reference-point index1+rk4": "small large",
-    "windows reference-point penalty+hht": "small large times",
-    "windows reference-point udwadia-kalaba+rk54": "small large",
-    "windows natural ali3p+newmark": "small large",
-    "windows natural matrix-r+rk4": "small large",
-    "windows natural index1+rk4": "small large",
-    "windows natural penalty+hht": "small large times",
-    "windows natural udwadia-kalaba+rk54": "small large",
-    "cart_pole joint ali3p+newmark": "small large",
-    "cart_pole joint matrix-r+rk4": "large",
-    "cart_pole joint index1+rk4": "small large",
-    "cart_pole joint penalty+hht": "small large times",
-    "cart_pole joint udwadia-kalaba+rk54": "small large times",
-    "cart_pole reference-point ali3p+newmark": "small large",
-    "cart_pole reference-point matrix-r+rk4": "small large",
-    "cart_pole reference-point index1+rk4": "small large",
-    "cart_pole reference-point penalty+hht": "small large times",
-    "cart_pole reference-point udwadia-kalaba+rk54": "small large times",
-    "cart_pole natural ali3p+newmark": "small large",
-    "cart_pole natural matrix-r+rk4": "small large",
-    "cart_pole natural index1+rk4": "small large",
-    "cart_pole natural penalty+hht": "small large times",
-    "cart_pole natural udwadia-kalaba+rk54": "small large times",
-    "planetary_gear joint ali3p+newmark": "small large",
-    "planetary_gear joint matrix-r+rk4": "small large",
-    "planetary_gear joint index1+rk4": "small large",
-    "planetary_gear joint penalty+hht": "small large times",
-    "planetary_gear joint udwadia-kalaba+rk54": "small large times",
-    "planetary_gear joint recursive+rk4": "large",
-    "planetary_gear reference-point ali3p+newmark": "small large",
-    "planetary_gear reference-point matrix-r+rk4": "small large",
-    "planetary_gear reference-point index1+rk4": "small large",
-    "planetary_gear reference-point penalty+hht": "small large times",
-    "planetary_gear reference-point udwadia-kalaba+rk54": "small large times",
-    "planetary_gear natural ali3p+newmark": "small large",
-    "planetary_gear natural matrix-r+rk4": "small large",
-    "planetary_gear natural index1+rk4": "small large",
-    "planetary_gear natural penalty+hht": "small large times",
-    "planetary_gear natural udwadia-kalaba+rk54": "small large times",
-    "2 joint ali3p+newmark": "small large",
-    "2 joint matrix-r+rk4": "small large",
-    "2 joint penalty+hht": "small large times",
-    "2 joint udwadia-kalaba+rk54": "large times",
-    "2 reference-point ali3p+newmark": "small large",
-    "2 reference-point matrix-r+rk4": "small large",
-    "2 reference-point index1+rk4": "small large",
-    "2 reference-point penalty+hht": "small large times",
-    "2 reference-point udwadia-kalaba+rk54": "small large times",
-    "2 natural ali3p+newmark": "small large",
-    "2 natural matrix-r+rk4": "small large",
-    "2 natural index1+rk4": "small large",
-    "2 natural penalty+hht": "small large times",
-    "2 natural udwadia-kalaba+rk54": "small large times",
-    "3 joint ali3p+newmark": "small large",
-    "3 joint matrix-r+rk4": "small large",
-    "3 joint index1+rk4": "small large",
-    "3 joint penalty+hht": "small large times",
-    "3 joint udwadia-kalaba+rk54": "small large times",
-    "3 joint recursive+rk4": "small",
-    "3 reference-point ali3p+newmark": "small large",
-    "3 reference-point matrix-r+rk4": "small large",
-    "3 reference-point index1+rk4": "small large",
-    "3 reference-point penalty+hht": "small large times",
-    "3 reference-point udwadia-kalaba+rk54": "small large times",
-    "3 natural ali3p+newmark": "small large",
-    "3 natural matrix-r+rk4": "small large",
-    "3 natural index1+rk4": "small large",
-    "3 natural penalty+hht": "small large times",
-    "3 natural udwadia-kalaba+rk54": "small large times",
-}
 
 
 def document(name):
@@ -143,7 +36,7 @@ def test_other_units(case):
     name, kind, pair = case.split()
     found = compare(document(name), kind, tuple(pair.split("+")), UNITS.values(), steps=10)
     different = [which for which, difference in zip(UNITS, found, strict=True) if not difference.equal]
-    assert different == NOT_YET.get(case, "").split(), "\n".join(map(str, found))
+    assert different == [], "\n".join(map(str, found))
 
 
 def test_numbers_by_their_units():
@@ -176,3 +69,65 @@ def test_numbers_by_their_units():
     assert found["objectives"]["reach"] == {"integral": "arm.B.x"}
     assert found["simulation"]["step"] == 0.5
     assert found["simulation"]["formulation"] == {"type": "penalty", "penalty": 32.0, "frequency": 4.0}
+
+
+# --- what is not simulated ---
+
+BOTH = (Units(-30, -50, -10), Units(20, 30, 10))
+SPEEDS = "({}) + 0.3*t"
+
+
+def lowered(document, to, kind):
+    system = kg.lower(kg.Model.from_dict(rewritten(document, to)), kind)
+    return system, system.workspace()["unit"]
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("name", ["slider_crank", "stewart_platform", "quarter_car"])
+def test_equilibria(name, kind):
+    found = []
+    for to in (Units(), *BOTH):
+        system, unit = lowered(example(name), to, kind)
+        rest = kg.equilibrium(system)
+        values = np.ldexp(rest.eigenvalues, 2 * to.time)
+        found.append(((rest.q / unit).tolist(), rest.iterations, values.tolist(), rest.stable, rest.free))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("name", ["slider_crank", "five_bar", "crank_shaper"])
+def test_motions_by_drivers_and_reactions(name, kind):
+    document = example(name)
+    starts = document.pop("degrees_of_freedom")
+    document["drivers"] = {
+        f"d{k}": {"measure": measure, "value": SPEEDS.format(start["position"])}
+        for k, (measure, start) in enumerate(starts.items())
+    }
+    document |= {"simulation": {"t_end": 0.03, "step": 0.001}, "objectives": {}}
+    found = []
+    for to in (Units(), *BOTH):
+        system, unit = lowered(document, to, kind)
+        motion = kg.drive(system)
+        force = to.mass + to.length - 2 * to.time
+        exponents = -np.repeat([force, force + to.length], 3)
+        reactions = motion.reactions()
+        wrenches = [np.ldexp(reactions[joint], exponents).tolist() for joint in reactions]
+        unique = [reactions.unique[joint].tolist() for joint in reactions]
+        rates = motion.qd / unit * 2.0**to.time
+        found.append(((motion.q / unit).tolist(), rates.tolist(), motion.iterations.tolist(), wrenches, unique))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("name", [*EXAMPLES, *map(str, SEEDS), "4", "9"])
+def test_starts_and_freedoms(name, kind):
+    """Positions and velocities of the start, its iterations, and what is told of freedoms and redundant rows."""
+    found = []
+    for to in (Units(), *BOTH):
+        system, unit = lowered(document(name), to, kind)
+        work = system.workspace()
+        iterations = start(system, work)
+        mobility = kg.mobility(system)
+        rates = work["v"] / unit * 2.0**to.time
+        found.append(((work["q"] / unit).tolist(), rates.tolist(), iterations, vars(mobility)))
+    assert found[0] == found[1] == found[2]
