@@ -12,7 +12,7 @@ from kinegrad.model.model import Model
 from kinegrad.optimize.plan import Plan
 from kinegrad.optimize.problem import StudyProblem
 
-SAME = 1e-6  # coordinates that are one, beside their size or 1
+SAME = 1e-6  # coordinates that are one, beside their size or their unit
 
 
 def on_branch(model: Model, ended: Plan) -> Model:
@@ -23,7 +23,8 @@ def on_branch(model: Model, ended: Plan) -> Model:
     found = StudyProblem(ended).motion(ended.variables.start, case)
     try:
         alone = StudyProblem(replace(ended, positions={})).motion(ended.variables.start, case)
-        if np.allclose(alone.q[0], found.q[0], rtol=SAME, atol=SAME):
+        unit = found.system.workspace()["unit"]
+        if np.allclose(alone.q[0] / unit, found.q[0] / unit, rtol=SAME, atol=SAME):
             return model
     except KinegradError:
         pass
