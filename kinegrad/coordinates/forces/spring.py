@@ -6,7 +6,7 @@ from kinegrad.coordinates.forces.laws import add_law, force_or_power, on_measure
 from kinegrad.coordinates.joints.rows import dot
 from kinegrad.expressions import graph as algebra
 
-TINY = 1e-60  # beside the square of a length: away from 0/0 where it is zero
+NONE = 1e-30  # of a metre, or of one a second: away from 0/0 where a length is zero, or its rate
 
 
 def lower(elements, name: str, force) -> None:
@@ -42,11 +42,11 @@ def _numbers(elements, formula, name: str, force) -> list:
 
 
 def _length(elements, formula, force) -> tuple:
-    """Length and its rate."""
+    """Length and its rate, which where it is zero is the speed at which the points part (SPR-3)."""
     a, b = ([elements.components(formula, elements.marker(end), k) for k in range(2)] for end in force.between)
     d, dd = ([y - x for x, y in zip(a[k], b[k], strict=True)] for k in range(2))
-    length = algebra.sqrt(dot(d, d) + TINY)
-    return length, dot(d, dd) / length
+    length, speed = (algebra.sqrt(dot(x, x) + NONE * NONE) for x in (d, dd))
+    return length, (dot(d, dd) + NONE * speed) / length
 
 
 def signal(elements, formula, name: str, force, part: str):

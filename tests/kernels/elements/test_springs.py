@@ -71,3 +71,11 @@ def test_without_length_and_natural_length():
     assert np.array_equal(x[i], x[j])
     x_q = np.array([evaluated(case, q=H * 1j * e)["mk"]["x"][j].imag / H for e in np.eye(2)])
     assert_close(linearised(case)["R_z"], 30.0 * x_q @ x_q.T)
+
+
+@pytest.mark.parametrize("check", PRODUCTS, ids=name_of)
+def test_products_with_a_damper_without_length(check):
+    """Where points coincide while they part the damper gives c dd: all partials of F = k d + c dd (SPR-3)."""
+    case = random_case(Model.from_yaml_text(ZERO.replace("stiffness: 30", "stiffness: 30, damping: 0.8")))
+    state = {name: 0.0 * x if name == "q" else x for name, x in case.state.items()}
+    check(case._replace(state=state))
