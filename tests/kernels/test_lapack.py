@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kinegrad.kernels.jit import JIT, entry
 from kinegrad.kernels.lapack import fetch, getrf, potrf
-from kinegrad.kernels.linalg import ldlt, lu
+from kinegrad.kernels.linalg import ldlt, lu, lu_solve4
 
 pytestmark = pytest.mark.skipif(not JIT, reason="LAPACK is called by compiled code only")
 
@@ -66,3 +66,27 @@ def test_lu_equals_the_loops_and_restores_the_matrix(n):
 def test_not_positive_definite_is_told():
     A = np.diag([1.0, -1.0])
     assert both_symmetric(A.copy(), np.zeros(4), A)[1] == 2
+
+
+@entry
+def solved(A, p, unit, X):
+    status = lu(A, p, unit)
+    lu_solve4(A, p, X)
+    return status
+
+
+@pytest.mark.parametrize("n", [5, 64, 150])
+def test_the_digits_are_those_of_other_units(n):
+    """Coordinates in units that are powers of two, masses in odd powers."""
+    rng = np.random.default_rng(n)
+    unit, mass = 2.0 ** rng.integers(-30, 20, n), 2.0**-51
+    G, R = rng.normal(size=(n, n)), rng.normal(size=(n, 4))
+    S = G @ G.T + np.eye(n)
+    found = []
+    for u, m in ((np.ones(n), 1.0), (unit, mass)):
+        A, d = np.tril(m * S / np.outer(u, u)), np.zeros(2 * n)
+        B, p, X = m * G / np.outer(u, u), np.zeros(n, np.int32), R / u[:, None]
+        assert both_symmetric(A, d, np.eye(n))[0] == 0 and solved(B, p, u.copy(), X) == 0
+        found.append((np.tril(A, -1) * u[:, None] / u, d[:n] * u**2 / m, p, X * m / u[:, None]))
+    for first, second in zip(*found, strict=True):
+        assert_array_equal(first, second)
