@@ -163,13 +163,14 @@ class Ali3p(Formulation):
         return fn, work.pointer, self.system.m, self.integrator.rule, segment, self.opts, variation
 
     def _usual_sizes(self, work, segment) -> None:
-        """The largest squares of rows at some states of a segment, by which steps hold them loosely (ALI-8)."""
+        """The largest squares of rows, in units of coordinates, at some states of a segment: steps that hold them loosely ask
+        for these (ALI-8)."""
         rows = range(0, len(segment.traj), max(1, len(segment.traj) // SAMPLES))
         work["flag"][FREEDOMS] = 0
         for k in rows:
             work["q"][:], work["par"][TIME] = segment.traj[k][: self.system.n], segment.ts[k]
             work.call(POSITION)
-            squares = squares_of(first_rows(work, "J", self.system.m)).sum(axis=1)
+            squares = squares_of(first_rows(work, "J", self.system.m)) @ work["unit"] ** 2
             np.maximum(work["sizes"], squares, out=work["sizes"])
 
 
