@@ -12,13 +12,13 @@ import numpy as np
 from kinegrad.errors import ExpressionError
 from kinegrad.expressions.graph import Graph, Scalar, scalarise_number
 from kinegrad.expressions.maps import GraphMap
-from kinegrad.expressions.syntax import Expression
+from kinegrad.expressions.syntax import MAX_LENGTH, Expression
 from kinegrad.model.element import closest
 from kinegrad.model.parameters import Parameters
 
 WORD = r"[A-Za-z_][A-Za-z0-9_]*"
-OF_CASE = re.compile(rf"({WORD})@({WORD})", re.ASCII)
-DOTTED = re.compile(rf"{WORD}(?:\.{WORD})+", re.ASCII)
+OF_CASE = re.compile(rf"\b({WORD})@({WORD})", re.ASCII)
+DOTTED = re.compile(rf"\b{WORD}(?:\.{WORD})+", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ def parse_goal(value) -> Goal:
     if isinstance(value, bool) or not isinstance(value, str | Expression | int | float):
         raise ExpressionError("Write an objective, or an expression in objectives and parameters.")
     text = str(value)
+    if len(text) > MAX_LENGTH:
+        Expression.parse(text)  # which refuses it
     found = DOTTED.search(text)
     if found:
         raise ExpressionError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -55,27 +56,32 @@ def to_html(motion, path: str | Path, *, frames: int = FRAMES, **options) -> Pat
     `options` are those of `scene`.
     """
     path = check_suffix(path)
-    text = page(scene(motion, most=frames, **options))
-    with complete(path) as part:
-        part.write_text(text, encoding="utf-8")
+    document = scene(motion, most=frames, **options)
+    with complete(path) as part, part.open("w", encoding="utf-8") as file:
+        file.writelines(pieces(document))
     return path
 
 
 def page(document: dict) -> str:
     """The text of a page."""
+    return "".join(pieces(document))
+
+
+def pieces(document: dict) -> Iterator[str]:
+    """The same, piece by piece: of large models it is large."""
     web = files("kinegrad.page") / "web"
     parts = {
         "title": escape(document["title"]),
         "style": (web / "page.css").read_text(encoding="utf-8"),
-        "scene": as_script_text(document),
         "program": "\n".join((web / name).read_text(encoding="utf-8") for name in SCRIPTS),
     }
     text = (web / "page.html").read_text(encoding="utf-8")
     first, *rest = text.split("{{")
+    yield first
     for piece in rest:
         name, _, after = piece.partition("}}")
-        first += parts[name] + after
-    return first
+        yield from as_script_texts(document) if name == "scene" else (parts[name],)
+        yield after
 
 
 def as_json(document: dict) -> str:
@@ -89,7 +95,17 @@ def as_json(document: dict) -> str:
         ) from None
 
 
+def as_script_texts(document: dict) -> Iterator[str]:
+    """JSON that may stand in a script element whatever texts it holds: a piece for each entry."""
+    between = "{"
+    for key, value in document.items():
+        yield between
+        yield as_script_text({key: value})[1:-1]
+        between = ","
+    yield "}"
+
+
 def as_script_text(document: dict) -> str:
-    """JSON that may stand in a script element whatever texts it holds."""
+    """The same of a part of a document."""
     text = as_json(document)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

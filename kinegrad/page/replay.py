@@ -8,6 +8,8 @@ import numpy as np
 
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
 
+BLOCK = 1 << 17  # markers at all states that are looked at together
+
 
 @dataclass(frozen=True)
 class Frames:
@@ -48,13 +50,20 @@ def frames(motion, rows) -> Frames:
     fn = work.functions(EVALUATE, ENERGY, BIAS, OBSERVE)
     found = motion.scheme.motion(motion.traj[rows])  # whose multipliers move nothing, and converted motions have none
     states = [np.ascontiguousarray(found[name]) for name in ("q", "qd", "qdd", "lam")]
-    markers = np.zeros((len(rows), len(work["mk"]), 3, 3))
-    unused = np.zeros((2, len(rows), 3))
-    replay(fn, work.pointer, system.m, motion.t[rows], *states, markers, *unused)
-    found = markers[:, len(used) :].reshape(len(rows), len(bodies), 4, 3, 3)
-    x, v = found[..., 0, :], found[..., 1, :]
-    spin = 0.5 * np.cross(x[:, :, 1:], v[:, :, 1:]).sum(axis=2)  # of unit vectors that turn: w = sum a x a' / 2
-    return Frames(x[:, :, 0], np.swapaxes(x[:, :, 1:], 2, 3), v[:, :, 0], spin)
+    shape = len(rows), len(bodies), 3
+    whole = Frames(np.empty(shape), np.empty((*shape, 3)), np.empty(shape), np.empty(shape))
+    count = max(1, BLOCK // (len(work["mk"]) + 1))
+    for first in range(0, len(rows), count):
+        part = slice(first, first + count)
+        t = motion.t[rows[part]]
+        markers, unused = np.zeros((len(t), len(work["mk"]), 3, 3)), np.zeros((2, len(t), 3))
+        replay(fn, work.pointer, system.m, t, *(one[part] for one in states), markers, *unused)
+        found = markers[:, len(used) :].reshape(len(t), len(bodies), 4, 3, 3)
+        x, v = found[..., 0, :], found[..., 1, :]
+        whole.origin[part], whole.velocity[part] = x[:, :, 0], v[:, :, 0]
+        whole.axes[part] = np.swapaxes(x[:, :, 1:], 2, 3)
+        whole.spin[part] = 0.5 * np.cross(x[:, :, 1:], v[:, :, 1:]).sum(axis=2)  # of unit vectors: w = sum a x a' / 2
+    return whole
 
 
 def chosen_rows(t: np.ndarray, most: int) -> np.ndarray:

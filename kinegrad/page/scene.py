@@ -161,12 +161,15 @@ class _Scene:
 
     def _box(self) -> tuple[np.ndarray, np.ndarray]:
         """Corners of the space that the points and centres of mass pass through."""
-        points = [self._positions(name.partition(".")[0], at) for name, at in self.markers.items()]
+        places = [(name.partition(".")[0], at) for name, at in self.markers.items()]
         for body, element in self.model.bodies.items():
-            points.append(self._positions(body, np.array([self.value(number) for number in element.com])))
-        every = np.concatenate(points)
-        every = every[np.isfinite(every).all(axis=1)]
-        return (every.min(axis=0), every.max(axis=0)) if len(every) else (-np.ones(3), np.ones(3))
+            places.append((body, np.array([self.value(number) for number in element.com])))
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for body, at in places:
+            x = self._positions(body, at)
+            x = x[np.isfinite(x).all(axis=1)]
+            low, high = np.minimum(low, x.min(axis=0, initial=np.inf)), np.maximum(high, x.max(axis=0, initial=-np.inf))
+        return (low, high) if np.isfinite(low).all() else (-np.ones(3), np.ones(3))
 
     def _travel(self) -> dict[str, tuple[float, float]]:
         """How far each joint with a rail goes along its axis."""

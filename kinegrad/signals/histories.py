@@ -71,7 +71,8 @@ def histories(motion, names: Sequence[str], rows: np.ndarray | None = None) -> H
     catalogue = motion.catalogue
     t = np.asarray(motion.t if rows is None else motion.t[rows])
     signals = {name: catalogue[name] for name in names}
-    formulas = [name for name, signal in signals.items() if signal.is_formula]
+    known = {name for name, signal in signals.items() if name in ENERGIES and signal.group == "system"}
+    formulas = [name for name, signal in signals.items() if signal.is_formula and name not in known]
     found = _formulas(motion, formulas, rows) if formulas else np.zeros((len(t), 0))
     if len(formulas) == len(names):
         return Histories(t, signals, found)
@@ -133,7 +134,17 @@ def _component(x: np.ndarray, which: int) -> np.ndarray:
     return np.sqrt((x * x).sum(axis=1)) if which == NORM else x[:, which]
 
 
+def _energy(motion, references, rows) -> Iterator[np.ndarray]:
+    for reference in references:
+        values = getattr(motion.energies, ENERGIES[reference.part])
+        yield values if rows is None else values[rows]
+
+
+ENERGIES = {"kinetic_energy": "kinetic", "potential_energy": "potential"}
+"""Signals with a formula, which goes through all bodies, that a motion knows without it."""
+
 RESULTS = {
+    **dict.fromkeys(ENERGIES, _energy),
     "rotation": _rotation,
     "reaction.force": _reaction,
     "reaction.moment": _reaction,

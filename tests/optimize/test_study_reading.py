@@ -225,3 +225,16 @@ def test_lists_and_entries():
         kg.Study(model, variables={"u": {"bounds": [[1, 2], 3]}}, minimise="effort")
     study = kg.Study(model, variables={"u": {"bounds": [[-1.0] * 8, None], "start": 0.5}}, minimise="effort")
     assert study.plan.variables.lower.tolist() == [-1.0] * 8 and study.plan.variables.start.tolist() == [0.5] * 8
+
+
+@pytest.mark.parametrize(
+    "text", ["u" * 100_000, "(" * 100_000, "u" * 9_000, "+".join(["u"] * 4_000)], ids=lambda t: f"{t[:3]}{len(t)}"
+)
+@pytest.mark.parametrize("place", ["minimise", "bounds", "constraint"])
+def test_texts_of_any_length_come_to_an_end(place, text):
+    model = kg.Model.from_yaml(Path(__file__).parents[2] / "examples" / "slide" / "model.yaml")
+    keys = {"variables": {"u": {}}, "minimise": "effort"}
+    change = {"minimise": {"minimise": text}, "bounds": {"variables": {"u": {"bounds": [text, None]}}}}
+    change["constraint"] = {"constraints": {"c": {"value": text, "at_most": 1}}}
+    with pytest.raises(kg.ModelError):
+        kg.Study(model, **keys | change[place])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from soak.absolute import Instant
+from soak.damage import Trials
 from soak.elements import outside_tree
 from soak.gradients import Count, check_gradients
 from soak.jets import Jet, atan2, norm
@@ -140,3 +141,9 @@ def test_other_coordinate_sets(seed):
     record = check_seed(seed, ("sets",), pairs=8)
     assert record["findings"] == []
     assert record["derivatives"] > 0
+
+
+def test_damaged_logs_tables_studies_and_models(tmp_path):
+    trials = Trials(tmp_path)
+    assert [one for number in range(60) for one in trials.trial(number)] == []
+    assert trials.outcomes["log", "refused"] and trials.outcomes["table", "accepted"]
