@@ -181,7 +181,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _entry(name: str, line: int, row: list[str], column: str, k: int) -> float:
     """A number of a file."""
-    text = row[k].strip()
+    text = row[k].strip(" \t")
     number = float(text) if NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(number):
         raise ValueError(

@@ -47,7 +47,7 @@ constraints: {{near: {{value: x, at_least: 0.31}}}}
 solver: {{type: slsqp}}
 """
 TABLE = "# measured\nt,x,y [m]\n" + "".join(f"{0.1 * k:.2f},{np.sin(k):.6f},{10.0**-k:.3e}\n" for k in range(12))
-NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*")
 SAME = 1e-4  # of the scale of a variable: optima that are one; a search that goes on comes from elsewhere
 
 
