@@ -218,14 +218,18 @@ class _Scene:
 
     def _followed(self) -> int:
         """Number of the heaviest body where the mechanism goes much farther than it is large; 0 for none."""
-        coms = [self._positions(body, self.solids.com(body)) for body in self.bodies[1:]]
-        points = [self._positions(name.partition(".")[0], at) for name, at in self.markers.items()]
-        moving = [p for p in (*coms, *points) if np.isfinite(p).all() and np.ptp(p, axis=0).max() > 0.0]
-        if not coms or not moving:
+        coms = [(body, self.solids.com(body)) for body in self.bodies[1:]]
+        points = [(name.partition(".")[0], at) for name, at in self.markers.items()]
+        low, high, travels = np.inf, -np.inf, []  # of all that moves, by row
+        for body, at in (*coms, *points):
+            p = self._positions(body, at)
+            travels.append(np.ptp(p, axis=0).max())
+            if np.isfinite(p).all() and travels[-1] > 0.0:
+                low, high = np.minimum(low, p), np.maximum(high, p)
+        if not coms or np.ndim(low) == 0:
             return 0
-        x = np.array(moving)
-        alone, whole = np.ptp(x, axis=0).max(), np.ptp(x.reshape(-1, 3), axis=0).max()
-        least = min(np.ptp(p, axis=0).max() for p in coms)
+        alone, whole = (high - low).max(), (high.max(axis=0) - low.min(axis=0)).max()
+        least = min(travels[: len(coms)])
         if least < FAR * alone or whole < FAR * alone:
             return 0
         return 1 + int(np.argmax([self.value(body.mass) for body in self.model.bodies.values()]))

@@ -9,8 +9,11 @@ import pytest
 from reading import course, scene_of, unpacked
 
 import kinegrad as kg
+from kinegrad.page import html, replay
 from kinegrad.page.html import SCRIPTS
 from kinegrad.page.replay import chosen_rows
+from kinegrad.page.scene import scene
+from kinegrad.signals import histories
 from kinegrad.signals.orientations import quaternions
 
 
@@ -184,3 +187,17 @@ simulation: {t_end: 1, step: 0.1}
         scene = scene_of(motion.to_html(tmp_path / "a.html", frames=3))
         (energy,) = (panel["names"] for panel in scene["panels"] if panel.get("title") == "Energy")
         assert ("work" in motion.catalogue) == listed and "work" not in energy
+
+
+def test_large_models_are_looked_at_in_parts(five_bar, monkeypatch, tmp_path):
+    """States in blocks, the document in pieces, and energies without formulas that go through all bodies."""
+    motion, whole = five_bar, scene(five_bar)
+    formulas, made = [], histories._formulas
+    monkeypatch.setattr(histories, "_formulas", lambda m, names, rows: formulas.extend(names) or made(m, names, rows))
+    monkeypatch.setattr(replay, "BLOCK", 40)
+    document = scene(motion)
+    assert document == whole and len(document["times"]) > 100
+    assert formulas and not {"kinetic_energy", "potential_energy"} & set(formulas)
+    texts = list(html.pieces(document))
+    assert len(texts) > len(document) and "".join(texts) == html.page(document)
+    assert motion.to_html(tmp_path / "a.html").read_text(encoding="utf-8") == html.page(document)
