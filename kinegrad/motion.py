@@ -16,6 +16,7 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError, UnusedOptionWarning
 from kinegrad.kernels.products import BIAS, ENERGY, EVALUATE, OBSERVE
+from kinegrad.kinematics.distances import Distances, distances
 from kinegrad.kinematics.multipliers import least_norm
 from kinegrad.memory import require
 from kinegrad.quiet import without_warnings
@@ -271,6 +272,12 @@ class Motion:
     def marker_array(self) -> np.ndarray:
         """(k, markers, 3, 3) position, velocity and acceleration of all markers, in the order of `system.markers`."""
         return self._replayed["markers"][:, list(self.system.markers.values())]
+
+    @cached_property
+    @without_warnings
+    def from_poses(self) -> Distances:
+        """How far the first state is from the poses of the bodies, and from what drivers and degrees of freedom ask for."""
+        return distances(self.system, self.s, self.q[0])
 
     @cached_property
     @without_warnings

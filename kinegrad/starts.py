@@ -18,6 +18,7 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
+from kinegrad.kinematics.distances import tell_branch
 from kinegrad.kinematics.start import row_sizes, start, start_as_found, start_from_position
 from kinegrad.kinematics.start_derivatives import StartDerivatives
 from kinegrad.model.element import closest
@@ -49,6 +50,8 @@ class Assembled(Start):
 
     def put(self, system, work, compliance, guess):
         start(system, work, compliance=compliance, guess=guess)
+        if guess is None:
+            tell_branch(system, work, stacklevel=6)
 
     def derivatives(self, system, work, compliance):
         return StartDerivatives(system, work, compliance)

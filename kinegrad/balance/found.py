@@ -15,6 +15,7 @@ from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kernels.products import TIME
 from kinegrad.kinematics.branch import explained
+from kinegrad.kinematics.distances import tell_branch
 from kinegrad.kinematics.start import close_position, place, solve_position
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.memory import require
@@ -45,12 +46,13 @@ def balance(
     work["par"][:] = 0.0
     work["par"][TIME] = t
     if guess is None:
-        way = place(system, work)
+        place(system, work)
         try:
             solve_position(system, work)
         except AssemblyError:
-            with explained(way):
+            with explained(work.way):
                 close_position(system, work, "at the start")
+        tell_branch(system, work, stacklevel=5)
     else:
         work["q"][:] = guess
         close_position(system, work, "near the equilibrium")

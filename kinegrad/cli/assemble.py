@@ -29,11 +29,12 @@ def assemble(
         "residual": found.residual,
         "coordinates": found.coordinates,
         "markers": markers_data(found.markers()),
+        "from_poses": found.distances.data,
     }
 
     def show(console) -> None:
         how = f"in {found.iterations} iterations, largest constraint violation {found.residual:.2g}"
-        show_facts(console, description, {"assembled": how})
+        show_facts(console, description, {"assembled": how} | found.distances.facts)
         show_coordinates(console, data["coordinates"])
         show_positions(console, data["markers"], "At the start")
 

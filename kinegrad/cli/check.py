@@ -71,6 +71,7 @@ def check(
         "cut_joints": list(tree.cut) if tree else [],
         "free_joints": list(tree.free) if tree else [],
         "problems": list(found.problems),
+        "from_poses": found.distances.data,
     }
     if plot is not None:
         from kinegrad.plots.topology import plot_topology
@@ -78,7 +79,7 @@ def check(
         plot_topology(description, plot, tree)
 
     def show(console) -> None:
-        _show(console, data, description)
+        _show(console, data, description, found.distances.facts)
         if plot is not None:
             console.print(f"The picture of the topology is in {plot}.", markup=False)
 
@@ -105,7 +106,7 @@ def _compile_only_for_large(model: Model) -> None:
         os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 
-def _show(console, data: dict, model: Model) -> None:
+def _show(console, data: dict, model: Model, facts: dict[str, str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -124,6 +125,7 @@ def _show(console, data: dict, model: Model) -> None:
         ("cut joints", _counted(data["cut_joints"])),
         ("added floating joints", _counted(data["free_joints"])),
         ("redundant rows", _counted(next(iter(data["redundant_rows"].values())))),
+        *facts.items(),
     ):
         if value:
             counts.add_row(label, Text(value))

@@ -57,6 +57,7 @@ def run(
     job.write(motion, reactions, signals)
     data = summary(motion) | (reactions_data(motion.reactions_at_end(), -1) if reactions else {})
     data |= of_signals.summary(motion, signals)
+    data["from_poses"] = motion.from_poses.data
 
     def show(console):
         _show(console, data, motion)
@@ -131,6 +132,9 @@ def _show(console, data: dict, motion: Motion) -> None:
         ("largest constraint violation", f"{data['max_constraint']:.3g}"),
     ):
         facts.add_row(label, Text(value))
+    for label, value in motion.from_poses.facts.items():
+        if value:
+            facts.add_row(label, Text(value))
     console.print(facts)
     if data["markers"]:
         table = Table("marker at the end", r"position \[m]", r"velocity \[m/s]", r"acceleration \[m/s²]")

@@ -73,8 +73,10 @@ class Pattern:
 class Workspace:
     """The arrays of one caller, by name, and the context of compiled code that points at them.
 
-    `kept` is what calls of compiled code with these arrays have prepared.
+    `kept` is what calls of compiled code with these arrays have prepared, `way` how a start was reached from the poses.
     """
+
+    way = None
 
     def __init__(
         self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool, wanted, plain: bool = False
@@ -113,6 +115,7 @@ class Workspace:
 
     def renew(self, system: System, s: np.ndarray, ds: np.ndarray | None = None) -> None:
         """All arrays as new, with other values of the slots; directions have the pattern that the workspace was made with."""
+        self.way = None
         self.system, self._linked = system, self._pattern.linked
         self._pattern.slab.clean(self._room)
         self.arrays["s"][:] = s

@@ -15,6 +15,7 @@ from kinegrad.errors import AssemblyError
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.branch import explained
 from kinegrad.kinematics.decoupled import MANY, blocks_of
+from kinegrad.kinematics.distances import Distances, distances, tell_branch
 from kinegrad.kinematics.freedoms import check_freedoms, first_rows, of_positions
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, alike, independent
 from kinegrad.kinematics.nearby import positions_nearby
@@ -53,6 +54,8 @@ class Mobility:
         Degrees of freedom that the model gives.
     unsuited : str
         Why those do not suit the mechanism; empty when they do.
+    distances : Distances
+        How far the assembled position is from the poses, and from what is asked.
     """
 
     title: str
@@ -66,6 +69,7 @@ class Mobility:
     states: int
     velocity_rank: int
     unsuited: str
+    distances: Distances
 
     @property
     def dof(self) -> int:
@@ -126,6 +130,7 @@ class Mobility:
             ("coordinates", f"{self.n} ({self.coordinates})"),
             ("rows", f"{self.rows}, of which {self.rank} are independent"),
             ("redundant rows", listed(self.redundant)),
+            *((label, text) for label, text in self.distances.facts.items() if text),
             *(("problem", sentence) for sentence in self.problems),
         ]
 
@@ -146,6 +151,8 @@ def mobility(system: System) -> Mobility:
     work = system.workspace(every_marker=True)
     unsuited = _assemble(system, work)
     q = work["q"].copy()
+    if not unsuited:
+        tell_branch(system, work, stacklevel=5)
     kept, others = _rows(system, work)
     written = system.row_names
     redundant = {written[k] for k in others if not system.levels[k]} | {
@@ -164,6 +171,7 @@ def mobility(system: System) -> Mobility:
         states=len(system.states),
         velocity_rank=_velocity_rank(system, work, q, len(kept)),
         unsuited=unsuited,
+        distances=distances(system, work["s"], q),
     )
 
 
@@ -174,10 +182,10 @@ def _assemble(system: System, work: Workspace) -> str:
     not close.
     """
     work["par"][:] = 0.0
-    way = place(system, work)
+    place(system, work)
     guess = work["q"].copy()
     try:
-        with explained(way):
+        with explained(work.way):
             solve_position(system, work)
         return _complaint(system, work)
     except AssemblyError as error:

@@ -58,9 +58,8 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
     arrays = work.arrays
     arrays["par"][:] = 0.0
     arrays["par"][TIME] = t
-    way = None
     if guess is None:
-        way = place(system, work)
+        place(system, work)
     else:
         arrays["q"][:] = guess
     check_states(system, arrays["s"])
@@ -73,7 +72,7 @@ def start(system: System, work: Workspace, t: float = 0.0, compliance: float = 0
                 solve_velocity(system, work, zd0)
             solve_acceleration(system, work, compliance)
             return iterations
-    with branch.explained(way):
+    with branch.explained(work.way):
         iterations = solve_position(system, work, z0)
     start_from_position(system, work, compliance, zd0)
     return iterations
@@ -115,17 +114,18 @@ def start_as_found(system: System, work: Workspace, q, v, a, lam) -> None:
     arrays["lam"][: system.m] = lam
 
 
-def place(system: System, work: Workspace) -> Way | None:
+def place(system: System, work: Workspace) -> None:
     """Leaves a position near the poses of the bodies in the workspace: the guess from which an assembly is found.
 
     Where the poses do not show the start itself, it is followed from the position that they show to what drivers and freedoms
-    ask for, in joint coordinates for every set (KIN-9 to KIN-11): how is returned.  Where poses are far from closing the loops,
-    which branch is found depends on the coordinates; so joint coordinates close them first, for every set.
+    ask for, in joint coordinates for every set (KIN-9 to KIN-11): how is the `way` of the workspace.  Where poses are far from
+    closing the loops, which branch is found depends on the coordinates; so joint coordinates close them first, for every set.
     """
     s, ways = work["s"].real, []
     if system.set.spanning_tree() is not None:
-        _put(system, work, system.set.guess(system, s))
-        return _follow(system, work)
+        place_as_given(system, work)
+        work.way = _follow(system, work)
+        return
 
     def follow(joints: System, own: Workspace) -> None:
         own["par"][TIME] = work["par"][TIME].real
@@ -144,7 +144,12 @@ def place(system: System, work: Workspace) -> Way | None:
         gaps = np.abs(work["Phi"][: system.m].real) / row_sizes(system, work, system.m)
         if not gaps.max() < NEAR:
             _put(system, work, system.set.guess(system, s, _close_loops))
-    return ways[0][0] if ways else None
+    work.way = ways[0][0] if ways else None
+
+
+def place_as_given(system: System, work: Workspace) -> None:
+    """Leaves the poses of the bodies in the workspace, with what is asked of coordinates put in."""
+    _put(system, work, system.set.guess(system, work["s"].real))
 
 
 def _take_turns(system: System, work: Workspace, angles: dict[str, float]) -> None:
@@ -207,7 +212,7 @@ def put_driven(system: System, work: Workspace) -> None:
 
 def _close_loops(system: System, work: Workspace) -> None:
     """Closes the loops of joint coordinates in the workspace, with the starts of the freedoms if they can be kept."""
-    _put(system, work, system.set.guess(system, work["s"].real))
+    place_as_given(system, work)
     guess = work["q"].copy()
     for solve in (solve_position, lambda *both: close_position(*both, "at the start")):
         with contextlib.suppress(AssemblyError):

@@ -281,6 +281,8 @@ class _Scene:
     def _facts(self) -> list[str]:
         motion = self.motion
         facts = [f"{self.system.kind} coordinates", *motion.how]
+        if str(motion.from_poses):
+            facts.append(f"from the poses at the start {motion.from_poses}")
         if len(motion.t) == 1:
             return [*facts, "one position"]
         facts.append(f"{len(motion.hs)} steps to {motion.ts[-1]:g} s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from kinegrad.coordinates.system import System
 from kinegrad.given import ConvertedStates, given_motion
 from kinegrad.kernels.products import EVALUATE, OBSERVE
+from kinegrad.kinematics.distances import Distances, distances, tell_branch
 from kinegrad.kinematics.start import start
 from kinegrad.motion import MarkerMotion, Motion, markers_of
 from kinegrad.quiet import without_warnings
@@ -62,6 +64,11 @@ class Assembly(Still):
         """Values of the coordinates by name."""
         return dict(zip(self.system.coordinates, self.q.tolist(), strict=True))
 
+    @cached_property
+    def distances(self) -> Distances:
+        """How far bodies are from their poses, and drivers and degrees of freedom from these and from what is asked."""
+        return distances(self.system, self.s, self.q)
+
     def as_start(self, system: System):
         """The start of a motion of `system`, looked for near this position."""
         return Assembled(), near_position(self, system)
@@ -104,6 +111,8 @@ def assemble(system: System, *, s: np.ndarray | None = None, guess: np.ndarray |
     """
     work = system.workspace(s=s)
     iterations = start(system, work, guess=guess)
+    if guess is None:
+        tell_branch(system, work, stacklevel=4)
     work.call(EVALUATE)
     residual = float(np.abs(work["Phi"][: system.m]).max(initial=0.0))
     work.call(OBSERVE)

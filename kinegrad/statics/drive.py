@@ -17,6 +17,7 @@ from kinegrad.kernels.formulations.arguments import Objectives
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, POSITION
 from kinegrad.kernels.status import CALLBACK_FAILED, OK
 from kinegrad.kinematics.branch import explained
+from kinegrad.kinematics.distances import tell_branch
 from kinegrad.kinematics.start import close_driven, place, put_driven, row_sizes, usual_moves
 from kinegrad.kinematics.states import refuse_states, refuse_velocity_rows
 from kinegrad.memory import require
@@ -157,20 +158,21 @@ class Driven(GivenStates):
         """The row of the state at t = 0; raises when something is left free."""
         system, work, m = self.system, self.work, self.system.m
         work["par"][:] = 0.0
-        way = None
         if near is None:
-            way = place(system, work)
+            place(system, work)
         else:
             work["q"][:] = near
             put_driven(system, work)
         guess = work["q"].copy()
         try:
-            with explained(way):
+            with explained(work.way):
                 self.first = close_driven(system, work, "at t = 0 s")
         except AssemblyError:
             work["q"][:] = guess
             refuse_too_many(system, work)
             raise
+        if near is None:
+            tell_branch(system, work, stacklevel=5)
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
         number = work["q"].dtype

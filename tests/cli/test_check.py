@@ -54,7 +54,15 @@ JB_AXIS = ["JB axis.x", "JB axis.y", "JB axis.z"]
 
 
 def test_five_bar(checked):
-    assert checked(FIVE_BAR) == {
+    found = checked(FIVE_BAR)
+    from_poses = found.pop("from_poses")
+    assert set(from_poses["bodies"]) == {"bar_A1", "bar_12", "bar_23", "bar_3B"}
+    assert all(one["distance"] < 1e-12 and one["angle"] < 1e-12 for one in from_poses["bodies"].values())
+    assert from_poses["measures"] == {
+        name: {"from_pose": pytest.approx(0.0, abs=1e-12), "from_asked": pytest.approx(0.0, abs=1e-12)}
+        for name in ("JA.angle", "J1.angle")
+    }
+    assert found == {
         "title": "Five-bar linkage",
         "variant": None,
         "bodies": 4,

@@ -12,7 +12,7 @@ def test_five_bar_prints_the_contract(report, five_bar):
     """Point 2 at 5 s is known to all digits; the trapezoidal rule of 1 ms is 3e-5 m off."""
     found = report("run", five_bar)
     assert found.keys() == {
-        "steps", "t_end", "cpu_s", "us_per_step", "energy_drift", "energy_drift_percent", "max_constraint",
+        "steps", "t_end", "cpu_s", "us_per_step", "energy_drift", "energy_drift_percent", "max_constraint", "from_poses",
         "markers", "objectives",
     }  # fmt: skip
     assert (found["steps"], found["t_end"]) == (5000, 5.0)

@@ -168,3 +168,49 @@ def test_poses_that_show_the_start_cost_nothing(monkeypatch):
     model.bodies["rock"] = model.bodies["rock"].with_(pose={"origin": [0.16, 0, 0], "x_axis": [0.034, 0.115, 0]})
     B = kg.assemble(kg.joint(model)).markers()["rod.B"].position[:2]
     assert np.abs(B - coupler_point(0.05, 0.18, 0.12, 0.16, 0.95)).max() < 1e-13
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_distances_from_poses_are_told(kind):
+    """Bodies in metres and radians from their poses; what is asked, from its value in the poses."""
+    found = kg.assemble(kg.lower(four_bar(2.5, FREE), kind))
+    way, turn = found.distances.bodies["crank"]
+    posed = np.arctan2(4.0, 3.0)
+    assert way < 1e-15 and abs(turn - (2.5 - posed)) < 1e-12
+    assert found.distances.measures["jO.angle"] == pytest.approx((2.5 - posed, 0.0), abs=1e-12)
+    assert "crank 0 m, 90.1°" in found.distances.far.replace(f"{way:.3g} m", "0 m")
+    assert "jO.angle by 1.573" in found.distances.far
+    others = (
+        kg.mobility(kg.lower(four_bar(2.5, FREE), kind)).distances,
+        kg.simulate(kg.lower(four_bar(2.5, FREE), kind)).from_poses,
+    )
+    for other in others:
+        for name, pair in found.distances.bodies.items():
+            assert other.bodies[name] == pytest.approx(pair, abs=1e-12)
+        assert other.measures["jO.angle"] == pytest.approx(found.distances.measures["jO.angle"], abs=1e-12)
+
+
+def test_models_without_poses_have_no_distances():
+    model = four_bar(1.0)
+    for name in model.bodies:
+        model.bodies[name] = model.bodies[name].with_(pose=None)
+    found = kg.assemble(kg.joint(model)).distances
+    assert str(found) == found.far == "" and found.bodies == {}
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("verb", [kg.assemble, kg.simulate, kg.mobility, kg.drive])
+def test_another_branch_than_the_poses_show_is_told(verb, kind):
+    """The rocker has a pose that is turned over: on no branch is it there with the coupler where its pose is."""
+    model = four_bar(1.0, DRIVEN if verb is kg.drive else FREE)
+    pose = {"origin": [0.16, 0, 0], "x_axis": [0.1, -1, 0]}
+    model.bodies["rock"] = model.bodies["rock"].with_(pose=pose)
+    with pytest.warns(kg.ModelWarning, match=r"another branch .* body 'ro(ck|d)' by 1?\d\d degrees"):
+        verb(kg.lower(model, kind))
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_starts_on_the_branch_are_told_nothing_of(kind, recwarn):
+    for angle in (-2.0, 0.9, 3.0):
+        kg.simulate(kg.lower(four_bar(angle, FREE), kind))
+    assert not [w for w in recwarn if w.category is kg.ModelWarning]
