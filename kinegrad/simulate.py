@@ -241,7 +241,7 @@ def reason(work: Workspace, status: int, formulation, t: float, step: float, fir
     ):
         return at_singular_position(t, formulation)
     who = singular_coordinate(work) if status == SINGULAR else culprit(work.system, work, status)
-    return explanation(status, t, step, formulation, who)
+    return explanation(status, t, step, formulation, who, failure(work, status) if who else None)
 
 
 def first_left_table(work: Workspace, motion: Motion, objective: str) -> str:
@@ -399,8 +399,11 @@ class Done:
         return out
 
 
-def explanation(status: int, t: float, h: float, formulation, who: str = "") -> str:
-    """One sentence on why a run stopped: what, when and what to try; `who` names the element when it is known."""
+def explanation(
+    status: int, t: float, h: float, formulation, who: str = "", failed: tuple[str, str] | None = None
+) -> str:
+    """One sentence on why a run stopped: what, when and what to try; `who` names the element when it is known, `failed` says
+    what happened to it and what to try, if it says so itself."""
     newton = {
         "matrix-r": "or other degrees_of_freedom, if these no longer determine the position there",
         "recursive": "or the formulation 'index1', which solves a step by Newton's method",
@@ -427,7 +430,7 @@ def explanation(status: int, t: float, h: float, formulation, who: str = "") -> 
         STEP_TOO_SMALL: "look for a force without bound there, or raise the integrator's tolerance",
         TOO_MANY_STEPS: "raise the integrator's tolerance, or simulate a shorter time",
     }.get(status, f"try a smaller step than {h:g} s")
-    if who and failure(status):
-        happened, tries = failure(status)
+    if failed:
+        happened, tries = failed
         what = f"{who}, {happened}"
     return f"The simulation ({formulation.type}) stopped at t = {t:.6g} s: {what}; {tries}."

@@ -11,8 +11,8 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.products import EVALUATE, FREEDOMS, LINEARISE, TIME
-from kinegrad.kernels.status import NOT_FINITE, OK, WORDS
-from kinegrad.kinematics.culprits import culprit, force_without_derivative
+from kinegrad.kernels.status import NOT_FINITE, OK
+from kinegrad.kinematics.culprits import culprit, force_without_derivative, told
 from kinegrad.kinematics.least_squares import RANK_TOLERANCE, row_lengths
 from kinegrad.kinematics.start import close_position
 from kinegrad.kinematics.units import units_of
@@ -46,8 +46,8 @@ def evaluate_at_rest(system: System, work: Workspace, t: float, q: np.ndarray) -
     if status != OK:
         who = culprit(system, work, status)
         raise KinegradError(
-            f"The forces cannot be evaluated on the way to the equilibrium: {WORDS[status]}{who and f' ({who})'}. Start "
-            "from another position, or look for numbers that are too large."
+            "The forces cannot be evaluated on the way to the equilibrium: "
+            + told(work, status, who, "Start from another position, or look for numbers that are too large.")
         )
 
 

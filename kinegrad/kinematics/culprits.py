@@ -8,7 +8,7 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.kernels.elements.kinds import KINDS
 from kinegrad.kernels.products import TIME
-from kinegrad.kernels.status import NOT_FINITE
+from kinegrad.kernels.status import NOT_FINITE, WORDS
 
 
 def culprit(system: System, work: Workspace, status: int) -> str:
@@ -24,9 +24,21 @@ def culprit(system: System, work: Workspace, status: int) -> str:
     return ""
 
 
-def failure(status: int) -> tuple[str, str] | None:
+def failure(work: Workspace, status: int) -> tuple[str, str] | None:
     """What happened to an element that left this status, in words that follow its name, and what to try."""
-    return next((kind.failures[status][1:] for kind in KINDS if status in kind.failures), None)
+    for kind in KINDS:
+        if status in kind.failures and kind.is_in(work.arrays):
+            _, what, remedy = kind.failures[status]
+            return what(work.arrays) if callable(what) else what, remedy
+    return None
+
+
+def told(work: Workspace, status: int, who: str, otherwise: str) -> str:
+    """Why a position cannot be evaluated, and what to try: in the words of the element, or else in general ones."""
+    failed = failure(work, status) if who else None
+    if failed:
+        return f"{who}, {failed[0]}; {failed[1]}."
+    return f"{WORDS[status]}{who and f' ({who})'}. {otherwise}"
 
 
 def _broken_law(system: System, work: Workspace) -> str:

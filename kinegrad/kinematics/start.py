@@ -18,10 +18,10 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.errors import AccuracyWarning, AssemblyError, SimulationError
 from kinegrad.kernels.products import BIAS, DURATION, EVALUATE, EXTENT, FREEDOMS, LENGTH, POSITION, TIME
-from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR, WORDS
+from kinegrad.kernels.status import NOT_FINITE, OK, SINGULAR
 from kinegrad.kinematics import branch, compiled
 from kinegrad.kinematics.branch import Way
-from kinegrad.kinematics.culprits import culprit, left_table
+from kinegrad.kinematics.culprits import culprit, left_table, told
 from kinegrad.kinematics.decoupled import null_space
 from kinegrad.kinematics.facing import changed_sense, turn, turned_over, undecided, wanted_senses
 from kinegrad.kinematics.freedoms import (
@@ -249,8 +249,7 @@ def evaluate(system: System, work: Workspace, when: str) -> None:
     if status != OK:
         who = culprit(system, work, status)
         raise AssemblyError(
-            f"The position {when} cannot be evaluated: {WORDS[status]}{who and f' ({who})'}. "
-            "Move the poses of the bodies apart."
+            f"The position {when} cannot be evaluated: {told(work, status, who, 'Move the poses of the bodies apart.')}"
         )
 
 

@@ -55,8 +55,9 @@ def reason(driven: Driven, status: int) -> tuple[str, list[dict]]:
             "the drivers."
         )
         return sentence, [{"t": when, "rank": rank, "n": system.n, "coordinate": name, "passed": False}]
-    if failure(status):
-        happened, remedy = failure(status)
+    failed = failure(driven.work, status)
+    if failed:
+        happened, remedy = failed
         return (
             f"The motion cannot go on after t = {t:.9g} s: {culprit(system, driven.work, status)}, {happened}; {remedy}.",
             [],

@@ -30,6 +30,9 @@ AXES = ("a1", "a2", "a3", "b1", "b2", "b3")
 DAMPINGS = ("c", "ct")
 N_M, N_R = 21, 7  # rows of changes of m, then of r
 MOST = -0.9848  # cosine of the largest angle, 170 degrees: beyond half a turn it would jump to the other side
+HALF = (
+    1.0 - 2.0**-40
+)  # square of the sine of half the angle: what has no stiffness against turns goes up to half a turn, and on
 NEAR, TERMS = 0.1, 18  # up to this square of the sine of half the angle: a series, of that many terms
 
 
@@ -42,16 +45,28 @@ def has_dampers(arrays):
 KIND = Kind({"bushing": ORIGINS + AXES}, works=has_dampers, scratch=N_M + N_R)
 
 
+def cosines(arrays):
+    """Of the turns of all bushings that resist them."""
+    x, s, bushing = arrays["mk"]["x"].real, arrays["s"].real, arrays["bushing"]
+    trace = sum((x[bushing[f"a{k}"]] * x[bushing[f"b{k}"]]).sum(axis=1) for k in (1, 2, 3))
+    against = sum(s[bushing[key] + i] != 0.0 for key in ("kt", "ct") for i in range(3))
+    return np.where(against > 0, 0.5 * (trace - 1.0), 1.0)
+
+
+def how_far(arrays):
+    """In words, of the one that is turned most."""
+    turn = np.degrees(np.arccos(np.clip(cosines(arrays).min(), -1.0, 1.0)))
+    return f"whose frames are turned against each other by {turn:.4g} degrees, is a spring up to 170 degrees"
+
+
 @KIND.failing(
     OUT_OF_RANGE,
-    "whose frames are turned against each other by more than 170 degrees, left the range in which it is a spring",
-    "make it stiffer, or use a joint with springs on its coordinates",
+    how_far,
+    "turn a frame, make it stiffer, or use a joint with springs on its coordinates",
 )
 def most_turned(arrays):
-    """The bushing whose frames are turned most."""
-    x, bushing = arrays["mk"]["x"].real, arrays["bushing"]
-    trace = sum((x[bushing[f"a{k}"]] * x[bushing[f"b{k}"]]).sum(axis=1) for k in (1, 2, 3))
-    return int(np.argmin(trace))
+    """The bushing whose frames are turned most, of those that resist it."""
+    return int(np.argmin(cosines(arrays)))
 
 
 # --- markers and products ---
@@ -173,6 +188,8 @@ def times(x, y):
 def stretch(t):
     """G(τ) = φ/(2 sin φ) with τ = 1 + 2 cos φ, and its first and second derivative (BSH-3)."""
     x = 0.25 * (3.0 - t)  # sin² φ/2
+    if real(x) > HALF:
+        x = 0.0 * x + HALF
     if real(x) < NEAR:
         g, g1, g2 = 0.0 * x, 0.0 * x, 0.0 * x
         for i in range(TERMS):
@@ -202,6 +219,13 @@ def state(m, md, e, s):
     return (u, a, t), (ud, ad, td), o, od, G, N, T
 
 
+@kernel
+def resists(s, e):
+    """Whether a bushing has stiffness or damping against turns."""
+    kt, ct = vec_at(s, e["kt"]), vec_at(s, e["ct"])
+    return dot(kt, kt) != 0.0 or dot(ct, ct) != 0.0
+
+
 @KIND.at(FORCES)
 @cfunction(what="the kernels of bushings")
 def forces(ctx):
@@ -211,7 +235,7 @@ def forces(ctx):
         e = bushing[r]
         m = x_of(mk, e)
         (u, a, t), rate, o, od, G, N, T = state(m, xd_of(mk, e), e, s)
-        if not real(t) > 1.0 + 2.0 * MOST and flag[STATUS] == OK:
+        if not real(t) > 1.0 + 2.0 * MOST and resists(s, e) and flag[STATUS] == OK:
             flag[STATUS] = OUT_OF_RANGE
         leave_f(mk, e, partners(N, mul(G[0], T), G[1] * dot(T, a), m))
 

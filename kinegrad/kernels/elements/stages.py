@@ -95,10 +95,10 @@ class Kind:
 
         return decorate
 
-    def failing(self, status: int, what: str, remedy: str):
+    def failing(self, status: int, what, remedy: str):
         """A decorator: ``function(arrays)`` gives the row of the first table whose element leaves this status.
 
-        `what` says, after the name of the element, what happened to it; `remedy` what to try.
+        `what`, a text or ``what(arrays)``, says, after the name of the element, what happened to it; `remedy` what to try.
         """
 
         def decorate(function):
