@@ -1,4 +1,4 @@
-"""The branch of the poses: a start is reached from the position that poses show by continuation (KIN-9 to KIN-11).
+"""The branch of the poses: a start is reached from the position that poses show by continuation (KIN-10 to KIN-13).
 
 All in joint coordinates, from which the other sets take the position.
 """
@@ -244,7 +244,7 @@ def _as_asked(system: System, work: Workspace, rows: _Rows, moved: Moved, q: np.
 
 
 def _posed(system: System, work: Workspace, rows: _Rows, free: np.ndarray, guess: np.ndarray) -> np.ndarray:
-    """q at the poses; bodies without one are where those beside them and their joints have them (KIN-9)."""
+    """q at the poses; bodies without one are where those beside them and their joints have them (KIN-13)."""
     s = work["s"].real
     q, poses = initial_guess(system, s), poses_of(system)
     kept = ~between_posed(system)

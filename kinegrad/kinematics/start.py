@@ -118,7 +118,7 @@ def place(system: System, work: Workspace) -> None:
     """Leaves a position near the poses of the bodies in the workspace: the guess from which an assembly is found.
 
     Where the poses do not show the start itself, it is followed from the position that they show to what drivers and freedoms
-    ask for, in joint coordinates for every set (KIN-9 to KIN-11): how is the `way` of the workspace.  Where poses are far from
+    ask for, in joint coordinates for every set (KIN-10 to KIN-13): how is the `way` of the workspace.  Where poses are far from
     closing the loops, which branch is found depends on the coordinates; so joint coordinates close them first, for every set.
     """
     s, ways = work["s"].real, []

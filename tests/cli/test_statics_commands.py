@@ -33,7 +33,7 @@ def test_run_gives_reactions_on_request(report, command, pendulum, five_bar, tmp
 def test_assemble(report, command, five_bar, slider_crank):
     for path in (five_bar, slider_crank):
         found = report("assemble", path)
-        assert found.keys() == {"iterations", "residual", "coordinates", "markers"}
+        assert found.keys() == {"iterations", "residual", "coordinates", "markers", "from_poses"}
         assert found["residual"] < 1e-12
     point = report("assemble", five_bar)["markers"]["bar_12.P2"]
     assert point["position"] == pytest.approx([0.5, -2, 0], abs=1e-12)

@@ -1,4 +1,4 @@
-"""Starts are on the branch that the poses show, however far what is asked is from them (KIN-9 to KIN-11)."""
+"""Starts are on the branch that the poses show, however far what is asked is from them (KIN-10 to KIN-13)."""
 
 import numpy as np
 import pytest
