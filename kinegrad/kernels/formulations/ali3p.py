@@ -11,7 +11,7 @@ with ε = 1/(ς α) for projections by penalty, 0 for exact ones.  Rows of a tra
 where there is room, the auxiliary acceleration.
 """
 
-from kinegrad.kernels.constrained import FEW_ROUNDS, STRONGER, patterns, row_weights, soft_weights, solve_rows
+from kinegrad.kernels.constrained import FEW_ROUNDS, patterns, row_weights, soft_weights, solve_rows
 from kinegrad.kernels.formulations.newmark_family import by_acceleration, complete, predict
 from kinegrad.kernels.formulations.newton import STALLED, TIGHT, UNKNOWN, converged, is_clear, needs_no_second
 from kinegrad.kernels.formulations.objectives import observe_step
@@ -58,6 +58,8 @@ SLOWLY = 3  # times the iterations allowed: near a singular position each halves
 # what the next correction is of the one before, if rows yield: in the step before, in this one, or even if held firmly
 YIELDED, YIELDS, YIELDS_ALWAYS = 1e-2, 0.1, 0.3
 SUDDEN, SEEN = 8.0, 1e-6  # a first correction, of that in the step before; what another round adds to it if rows yield
+FIRMER = 1e4  # times the weight of a row in a step that holds it firmly
+LOAD = 0.03  # of the largest acceleration: what a direction that is free gains at least where rows do not see it
 MANY = 6  # iterations after which rows that vanish are held loosely
 WEAKER = 1e-2  # times the weight of a row in a step that holds it loosely
 VANISHING = 1e-2  # square of a row, of its largest so far, below which a singular position may be near
@@ -140,11 +142,15 @@ def factor_tangent(ctx, m, eps, hold):
 @kernel
 def hold_firmly(m, eps, ease, soft, one, D, Dp):
     """True if one round of a projection will do; weights that hold directions which rows hardly see (ALI-8)."""
+    firm = eps > 0.0
     for l in range(m):
-        D[l] *= STRONGER
-        if eps > 0.0 and real(ease[l]) >= 0.0:
-            Dp[l] = 1.0 / (eps * real(soft[l]))
-    return one or eps > 0.0
+        D[l] *= FIRMER
+        e = eps * real(soft[l])
+        if eps > 0.0 and real(ease[l]) >= 0.0 and e * real(D[l]) >= 1.0:
+            Dp[l] = 1.0 / e
+        else:
+            firm = False
+    return one or firm
 
 
 @kernel
@@ -170,18 +176,24 @@ def start_again(ctx, b, gh):
 
 
 @kernel
+def largest_of(ctx, x):
+    """The largest of x, in units of coordinates."""
+    per, e = per_(ctx), 0.0
+    for i in range(x.shape[0]):
+        e = max(e, abs(real(x[i])) * per[i])
+    return e
+
+
+@kernel
 def another_round(ctx, m):
     """The largest change, in units of coordinates, that another round with the same matrices would make, r being what the rows
     still lack."""
-    y, per = y_(ctx), per_(ctx)
+    y = y_(ctx)
     for i in range(y.shape[0]):
         y[i] = 0.0 * y[i]
     minus_weighed_rows(wide_(ctx), factored_(ctx), m, D_(ctx), r_(ctx), y)
     solve(symmetric_factors(ctx), y)
-    e = 0.0
-    for i in range(y.shape[0]):
-        e = max(e, abs(real(y[i])) * per[i])
-    return e
+    return largest_of(ctx, y)
 
 
 @kernel
@@ -192,7 +204,7 @@ def yields_suddenly(ctx, m, b, e, tol, size):
     if e > tol and is_clear(e, size) and e > SUDDEN * real(par[FIRST]):
         if another_round(ctx, m) * b > SEEN * e:
             return FIRM
-        if e > STALLED * size and YIELDED < real(par[SHRINKING]) < UNKNOWN:
+        if e > LOAD * b * largest_of(ctx, ap_(ctx)) and e > STALLED * size and YIELDED < real(par[SHRINKING]) < UNKNOWN:
             return LOOSE
     par[FIRST] = e
     return 0
@@ -286,13 +298,20 @@ def iterate(fn, ctx, m, b, gh, tol, eps, allowed, size):
             return flag[STATUS], it, 0, one
         if refactor:
             status, near, one = factor_tangent(ctx, m, eps, hold)
+            if (
+                status != OK and hold == FIRM
+            ):  # in long rows the inertia of one direction may be lost beside such weights
+                hold, first = LOOSE, it
+                status, near, one = factor_tangent(ctx, m, eps, hold)
             if status != OK:
                 return status, it, 0, one
         e = correct_twice(ctx, m, b, gh) if tight and it == 0 else correct(ctx, m, b, gh, hold == LOOSE)
-        if not e < 1e300:
+        if not e < 1e300 and hold != FIRM:
             return NOT_FINITE, it, 0, one
         e *= b
         other = yields_suddenly(ctx, m, b, e, tol, size) if it == 0 else 0
+        if not e < 1e300:
+            other = LOOSE
         if other == 0:
             if tight and it == 0 and not near and needs_no_second(e, real(par[SHRINKING]), tol, size):
                 return OK, 1, 0, False

@@ -120,7 +120,11 @@ def linearised(fn, ctx, m, step, ts, eps, b, gh, traj, flags, mixed):
         hold_loosely(m, z_(ctx), sizes_(ctx), ease, D, Dp)
     if mixed:
         step_rows(ctx, m, b, gh)
-    status = factor_general(tangent_factors(ctx), T, J, E_a_(ctx) if mixed else J, m, D)
+    G = E_a_(ctx) if mixed else J
+    status = factor_general(tangent_factors(ctx), T, J, G, m, D)
+    if status != OK and flags[step - 1] & FIRM:
+        row_weights(pat, M, J, m, 0.0, alike_(ctx), ease, w_(ctx), z_(ctx), D)
+        status = factor_general(tangent_factors(ctx), T, J, G, m, D)
     return status if status != OK else factor_general(mass_factors(ctx), M, J, J, m, Dp)
 
 
