@@ -14,13 +14,14 @@ from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.arguments import Explicit
 from kinegrad.kernels.formulations.runge_kutta import NONE
 from kinegrad.kernels.prepared import Prepared
-from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, POSITION, TIME
+from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LENGTH, POSITION, TIME
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, OK, SINGULAR
 from kinegrad.kinematics.states import refuse_velocity_rows
 
 NEARLY_LOST = 14  # -ln of the part that is left of a pivot: the square of 1e-3
 NULL = 1e-24  # of the square of the largest row: a row that is none but for rounding
 TOO_LIGHT = 1e-11  # of the largest inertia, in sizes of the model: what a coordinate moves that is known to few digits
+NO_RADIUS = 1e100  # lengths of the model by the radius of gyration of what has none
 WORSE = 0.5  # of the quality that a selection began with: then another is sought
 
 
@@ -106,7 +107,7 @@ class MatrixR(Formulation):
 
     def _measure(self, work):
         """Scales of coordinates and weights of rows, from M and J of the context."""
-        self.scale = scale(self.system.lengths, work["M"].real.diagonal())
+        self.scale = scale(self.system.lengths, work["M"].real.diagonal(), work["size"][LENGTH])
         self.unit, self.rows = work["unit"].copy(), rows_alike(work)
         self.weights = np.stack([self.rows**2, row_weights(work["J"].real / self.scale, self.rows)])
 
@@ -325,13 +326,18 @@ class MatrixR(Formulation):
         return J @ Z + Phid @ Zd + Phidd @ A, J @ Zd + 2.0 * Phid @ A, J @ A, extra
 
 
-def scale(lengths: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    """Factors that make lengths comparable with angles: 1 over the radius of gyration of the model, and 1 (MR-10)."""
+def scale(lengths: np.ndarray, inertia: np.ndarray, length: float) -> np.ndarray:
+    """Factors that make lengths comparable with angles: 1 over the radius of gyration of the model, and 1 (MR-10).
+
+    Where angles have no inertia, as those that are measured from points, that radius is next to nothing.
+    """
     out = np.ones(len(lengths))
     if lengths.any() and not lengths.all():
-        square = inertia[lengths].mean() / max(inertia[~lengths].mean(), 1e-300)
-        if np.isfinite(square) and square > 0.0:
-            out[lengths] = np.sqrt(square)
+        of_lengths, of_angles = inertia[lengths].mean(), inertia[~lengths].mean()
+        if of_angles > 0.0 and of_lengths > 0.0:
+            out[lengths] = np.sqrt(of_lengths / of_angles)
+        elif of_lengths > 0.0:
+            out[lengths] = NO_RADIUS / length
     return out
 
 

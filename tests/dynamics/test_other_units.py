@@ -39,6 +39,11 @@ def test_the_digits_are_the_same(kind, pair):
         assert difference.equal, str(difference)
 
 
+def test_angles_without_inertia_choose_the_same_coordinates_whatever_the_masses():
+    (difference,) = compare(example("windows"), "natural", ("matrix-r", "rk4"), [Units(0, 30, 0)], steps=10, methods=())
+    assert difference.equal, str(difference)
+
+
 @pytest.mark.parametrize(
     "pair", [("index1", "rk4"), ("index1", "newmark"), ("ali3p", "newmark"), ("matrix-r", "rk4")], ids="+".join
 )
