@@ -144,7 +144,7 @@ def changed(line, old=False, **outcome):
 @pytest.mark.parametrize(
     ("outcome", "told"),
     [
-        ({"values": [2.5, -8.25]}, r"says .*effort.* = 1[12][0-9.]* with .*, and the model gives"),
+        ({"values": [2.5, -8.25]}, r"says .* = .* with .*, and the model gives"),
         ({"values": [1e6, 0.0]}, "outside its bounds|the study has"),
         ({"values": ["x", 0.0]}, r"does not hold at values\[0\]: Input should be a valid number"),
         ({"values": [[[]], 0.0]}, r"does not hold at values\[0\]"),
