@@ -6,11 +6,15 @@ energy that moves in the run, since a potential has a zero of its own.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from kinegrad.coordinates.sizes import sizes_of
 from kinegrad.coordinates.workspace import Workspace
-from kinegrad.motion import Energies, Motion, Power, Replay, has_power
+from kinegrad.dynamics.formulation import EXACT
+from kinegrad.kernels.prepared import Prepared
+from kinegrad.kernels.products import ENERGY, EVALUATE
+from kinegrad.motion import UNSEEN, Motion
 
 TOLD = 0.01  # of the energy that moves: a balance that is off by more is told
 LOOKED_INTO = 0.5  # of that, in a sample of steps: then all of them are looked at
@@ -18,18 +22,74 @@ SAMPLE = 16  # steps, at least
 STANDS = 1e-5  # of the size of the model, and of a radian: what moves by less yields to penalties, or to rounding
 
 
-def energy_from_nowhere(motion: Motion, work: Workspace) -> str:
-    """A sentence on energy that a motion gains or loses without any force, from a sample of its steps and, where that is
-    suspicious, from all of them; empty if there is nothing to tell.
+class Balance:
+    """The balance of energy in a sample of the states of runs, found by compiled code whose arguments are put down once.
 
-    `work` is a workspace of the system, with the slots of the motion.  Functions in Python are not called once more.
+    It takes single steps, of which the power at both ends gives the work; where nothing does work, energies of these states.
+
+    Parameters
+    ----------
+    scheme, work
+        Those of the runs.
+    t, rows : arrays
+        Times and states, those at the beginning of all steps and at the end, or some of them.
     """
+
+    def __init__(self, scheme, work: Workspace, t: np.ndarray, rows: np.ndarray):
+        from kinegrad.kernels.replay import energies
+
+        count = len(t) - 1
+        self.every = max(1, count // SAMPLE)
+        first = np.arange(self.every // 2, count, self.every)
+        pairs = np.append(np.stack([first, first + 1], axis=1), count)
+        self.which = pairs if self.every > 1 else np.arange(count + 1)
+        self.energy, self.off, self.t, self.work = np.zeros((len(self.which), 3)), np.zeros(2), t, work
+        places = np.array(scheme.formulation.places, np.int64)
+        fn = work.functions(EVALUATE, ENERGY)
+        arguments = fn, work.pointer, work.system.m, t, rows, places, self.which, self.energy, self.off
+        self.find = Prepared(energies, arguments)
+
+    @property
+    def rows_hold(self) -> bool:
+        """Whether all constraints hold at the end, whatever their lengths; after `find`, as the others here."""
+        off, told = self.off.tolist()
+        return off < EXACT and told == 1.0
+
+    def is_suspicious(self, done: np.ndarray | None) -> bool:
+        """Whether half as much as would be told comes from nowhere in the sample, if all steps do as it does; `done` is the
+        work up to each state, where it is known."""
+        kinetic, potential, power = self.energy.T.tolist()
+        total, off, work, worst, moved = [a + b for a, b in zip(kinetic, potential, strict=True)], 0.0, 0.0, 0.0, 0.0
+        if done is not None:
+            done = done[self.which].tolist()
+            worst = max(abs(e - total[0] - (w - done[0])) for e, w in zip(total, done, strict=True))
+            moved = sum(abs(b - a) for a, b in pairwise(done))
+        elif not any(power):
+            worst = max(abs(e - total[0]) for e in total)
+        else:
+            t = self.t[self.which].tolist()
+            for k in range(0, len(t) - 1, 1 if self.every == 1 else 2):
+                work = 0.5 * (t[k + 1] - t[k]) * (power[k] + power[k + 1])
+                off += total[k + 1] - total[k] - work
+                worst, moved = max(worst, abs(off)), moved + abs(work)
+            worst, moved = self.every * worst, self.every * moved
+        moved = max(moved, max(kinetic), max(potential) - min(potential))
+        return not worst <= max(LOOKED_INTO * TOLD * moved, UNSEEN * max(map(abs, potential)))
+
+
+def remarks(motion: Motion, balance: Balance) -> tuple[str, str]:
+    """Sentences on rows that are off at the end, and on energy that a motion gains or loses without any force; empty where
+    there is nothing to tell.
+
+    Energy is looked at in a sample of the steps and, where that is suspicious, in all of them.  Functions in Python are not
+    called once more: of a model with such only rows are looked at.
+    """
+    formulation, work = motion.scheme.formulation, balance.work
     if work.calls is not None or not len(motion.hs):
-        return ""
-    every = max(1, len(motion.t) // SAMPLE)
-    if every > 1 and not _sampled(motion, work, every) > LOOKED_INTO * TOLD:
-        return ""
-    return in_words(motion)
+        return formulation.rows_off(work), ""
+    balance.find()
+    rows = "" if balance.rows_hold else formulation.rows_off(work)
+    return rows, in_words(motion) if balance.is_suspicious(motion.work) else ""
 
 
 def in_words(motion: Motion) -> str:
@@ -48,24 +108,5 @@ def in_words(motion: Motion) -> str:
 def _stands(motion: Motion) -> bool:
     """Whether nothing moves."""
     system = motion.system
-    units = np.where(system.lengths, sizes_of(system).length, 1.0)
+    units = np.where(system.lengths, system.model_sizes.length, 1.0)
     return bool((np.ptp(motion.q.real, axis=0) < STANDS * units).all())
-
-
-def _sampled(motion: Motion, work: Workspace, every: int) -> float:
-    """The part of the energy that moves by which it is off, as far as one of so many steps tells."""
-    replay = Replay(motion, with_markers=False, work=work)
-    if motion.work is not None or not has_power(work):
-        rows = np.append(np.arange(0, len(motion.t) - 1, every), len(motion.t) - 1)
-        T, V, _ = replay(rows)["energy"].T
-        done = np.zeros(len(rows)) if motion.work is None else motion.work[rows]
-        return Energies(T, V, done).drift_part
-    first = np.arange(every // 2, len(motion.hs), every)
-    rows = np.stack([first, first + 1], axis=1).ravel()
-    hs = np.zeros(len(rows) - 1)
-    hs[::2] = motion.hs[first]
-    T, V, _ = replay(rows)["energy"].T
-    power = Power(motion.system, motion.s, work)
-    done = motion.scheme.integrals(motion.ts[rows], hs, motion.traj[rows], power).real[::2]
-    off = np.diff(T + V)[::2] - done
-    return Energies(T, V, every * np.cumsum(np.append(0.0, done))).part(every * float(np.abs(np.cumsum(off)).max()))

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 
-from kinegrad.coordinates.sizes import sizes_of
 from kinegrad.coordinates.system import System
 from kinegrad.errors import AccuracyWarning
 from kinegrad.kernels.products import EVALUATE, OBSERVE
@@ -25,7 +24,7 @@ def crossings(motion: Motion) -> dict[str, float]:
     work = motion.system.workspace(s=motion.s)
     fn = work.functions(EVALUATE, OBSERVE)
     states = [np.ascontiguousarray(getattr(motion, name)) for name in ("t", "q", "qd", "qdd")]
-    sizes, near = sizes_of(motion.system), np.zeros(int(work["kink"]["row"].sum()))
+    sizes, near = motion.system.model_sizes, np.zeros(int(work["kink"]["row"].sum()))
 
     def found(near):
         sides, largest, crossed = np.zeros_like(near), np.zeros_like(near), np.full(len(owners), -1, np.int64)

@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -240,6 +241,7 @@ class Calls:
             entry.announce(owner)
         self._thunks = []
 
+    @cached_property
     def addresses(self) -> list[int]:
         """Addresses of C functions for compiled code; they are valid as long as this object lives."""
         out = []

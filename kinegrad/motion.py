@@ -149,6 +149,7 @@ class Motion:
     extra: dict = field(default_factory=dict)
     start: Start = field(default_factory=Assembled)
     output_step: float | None = None
+    program = None  # that it comes from, where it is known: no part of what it is
 
     def __reduce__(self):
         """A recipe: the system, what the scheme found at the start, and all arrays."""

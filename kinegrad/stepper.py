@@ -12,8 +12,8 @@ import numpy as np
 
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
-from kinegrad.dynamics.schemes import formulation_of, integrator_of, scheme_for, solved
-from kinegrad.errors import AccuracyWarning, KinegradError, SimulationError
+from kinegrad.dynamics.schemes import formulation_of, integrator_of, solved
+from kinegrad.errors import AccuracyWarning, KinegradError, SimulationError, UnusedOptionWarning
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Steps
 from kinegrad.kernels.formulations.objectives import SUM
@@ -27,8 +27,9 @@ from kinegrad.model.slots import PartOfSlots
 from kinegrad.model.varying_bodies import VaryingBodies
 from kinegrad.motion import MarkerMotion, replay_states
 from kinegrad.objectives import values_of
+from kinegrad.program import program_without_end
 from kinegrad.quiet import without_warnings
-from kinegrad.simulate import begun, reason
+from kinegrad.reasons import reason
 from kinegrad.starts import start_of
 from kinegrad.times import given_time
 
@@ -108,16 +109,19 @@ class Stepper:
         self.integrator = integrator_of(defaults.integrator if integrator is None else integrator)
         self.system = system = solved(system, self.formulation, defaults.solver if solver is None else solver)
         self.step = given_time(system, "step", step)
-        self.scheme = scheme_for(system, self.formulation, self.integrator)
-        if self.scheme.adaptive:
+        program = program_without_end(system, self.formulation, self.integrator, self.step)
+        if program.made.remark:
+            warnings.warn(program.made.remark, UnusedOptionWarning, stacklevel=4)
+        if program.made.pair.adaptive:
             raise KinegradError(
                 f"A Stepper takes steps of one size, and {self.integrator.type!r} chooses its own; use 'rk4', or simulate."
             )
         start, guess = start_of(system, start, guess)
-        self._work, self._fn, row, self._objectives, far = begun(system, self.scheme, None, guess, start, None)
+        self._run = run = program.begin(system, guess=guess, start=start)
+        self.scheme, self._work, self._fn, self._objectives = run.scheme, run.work, run.fn, run.objectives
         self._psi, self._g_last = self._objectives.psi, self._objectives.g_last
-        if far:
-            warnings.warn(far, AccuracyWarning, stacklevel=4)
+        if run.remark:
+            warnings.warn(run.remark, AccuracyWarning, stacklevel=4)
         self._rho = system.rho.copy()
         self._places = {label: k for k, label in enumerate(system.parameters.independent)}
         self._starting = {slot for f in system.freedoms for slot in (f.position, f.velocity)}
@@ -127,12 +131,13 @@ class Stepper:
         self.scheme.allow_changes(self._work, self._fn, self._objectives)
         self.steps, self.iterations = 0, 0
         size = 1 if self._work.calls is not None else AT_ONCE  # a function that fails tells the step by that
-        self._ts, self._hs = np.zeros(size + 1), np.full(size, self.step)
-        self._rows = np.zeros((size + 1, len(row)), row.dtype)
-        self._rows[0] = row
-        self._iterations, self._flags = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        rows = np.zeros((size + 1, len(run.row)), run.row.dtype)
+        rows[0] = run.row
+        self._arrays = Steps(
+            np.zeros(size + 1), np.full(size, self.step), 1, rows, np.zeros(size, np.int64), np.zeros(size, np.int64)
+        )
         self._first = 0.0, self.q, self.qd
-        self._one_step: Callable[[], tuple] | None = None
+        self._over: Callable[[int, int], tuple] | None = None
         self._aside: tuple[Workspace, np.ndarray] | None = None
         self._markers: np.ndarray | None = None
 
@@ -224,7 +229,7 @@ class Stepper:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise KinegradError(f"The number of steps is {n!r}; give a whole number, 0 or more.")
         while n > 0:
-            count = min(n, len(self._hs))
+            count = min(n, len(self._arrays.hs))
             self._advance(count)
             n -= count
         return self
@@ -248,28 +253,25 @@ class Stepper:
 
     def _steps(self, count: int) -> tuple[int, int]:
         """Status and number of steps done; the state is that behind them if all `count` are."""
-        rows = self._rows
+        ts, rows = self._arrays.ts, self._rows
         for k in range(count + 1):
-            self._ts[k] = (self.steps + k) * self.step
-        if count == 1:
-            if self._one_step is None:
-                self._one_step = self.scheme.repeated(self._work, self._fn, self._arrays(1), self._objectives)
-            status, done = self._one_step()
-        else:
-            status, done = self.scheme.advance(self._work, self._fn, self._arrays(count), self._objectives)
+            ts[k] = (self.steps + k) * self.step
+        if self._over is None:
+            self._over = self._run.over(self._arrays)
+        status, done = self._over(0, count)
         if self._raised():
             return CALLBACK_FAILED, 0
         if status == OK:
             self.steps += count
-            self.iterations = int(self._iterations[count - 1])
+            self.iterations = int(self._arrays.counts[count - 1])
             rows[0] = rows[count]
             self._markers = None
         return status, done
 
-    def _arrays(self, count: int) -> Steps:
-        """What so many steps read and fill."""
-        kept = self._rows[: count + 1], self._iterations[:count], self._flags[:count]
-        return Steps(self._ts[: count + 1], self._hs[:count], 1, *kept)
+    @property
+    def _rows(self) -> np.ndarray:
+        """States of the steps in one call; the first row is the present one."""
+        return self._arrays.traj
 
     def _raised(self) -> bool:
         """Whether a function of the model has raised something."""
@@ -298,7 +300,7 @@ class Stepper:
         self._rows[0] = row
         self.scheme.restore(self._work, row, memory)
         self._work["par"][TIME] = self.t
-        self._markers, self._one_step = None, None
+        self._markers, self._over = None, None
 
     @property
     def state(self) -> StepperState:

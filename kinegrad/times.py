@@ -31,20 +31,37 @@ class Times(NamedTuple):
     Attributes
     ----------
     ts, hs : arrays, or EvenTimes and EvenSteps
-        Ends and sizes of all steps; with error control `ts` has the times that are met, and `hs` is empty.
+        Ends and sizes of all steps; with error control `ts` has the times that are met, and `hs` is empty.  Without an end
+        there are none.
     stride : int
         Steps between two states that are kept; 0: as many as there are from one multiple of `output_step` to the next.
     follows : dict
         Those of t_end, step and output_step that follow from parameters, with their expressions.
+    stops : tuple of float
+        Times of jumps and of sums, which steps have to meet.
+    fixed : bool
+        No parameter moves any of them.
     """
 
     t_end: float
     step: float
     output_step: float | None
-    ts: Sequence[float]
+    ts: Sequence[float] | None
     hs: Sequence[float]
     stride: int
     follows: dict[str, Expression]
+    stops: tuple[float, ...] = ()
+    fixed: bool = False
+
+    @classmethod
+    def endless(cls, step: float) -> Times:
+        """Steps of one size, as many as are asked for."""
+        return cls(np.inf, step, None, None, (), 1, {})
+
+    @property
+    def key(self) -> tuple:
+        """What they follow from, by value."""
+        return self.t_end, self.step, self.output_step, self.stride, tuple(self.follows), self.stops
 
 
 def times_of(system: System, integrator, t_end=None, step=None, output_step=None) -> Times:
@@ -52,17 +69,22 @@ def times_of(system: System, integrator, t_end=None, step=None, output_step=None
 
     Where no parameter moves any of them they are remembered, for a run with other values.
     """
-    section = system.model.simulation
-    asked = (
-        section.t_end if t_end is None else t_end,
-        section.step if step is None else step,
-        section.output_step if output_step is None else output_step,
-    )
+    asked = asked_of(system, t_end, step, output_step)
     if arguments(system) or not FIXED.issuperset(map(type, asked)):
         return _times(system, integrator, t_end, step, output_step)
     known = system.tables.setdefault("times_of_runs", {})
     key = asked if integrator is None else (*asked, integrator.adaptive, integrator.explicit, integrator.extended)
-    return remembered(known, key, lambda: _times(system, integrator, t_end, step, output_step))
+    return remembered(known, key, lambda: _times(system, integrator, t_end, step, output_step)._replace(fixed=True))
+
+
+def asked_of(system: System, t_end=None, step=None, output_step=None) -> tuple:
+    """What is asked for, or what the model says, as it is written."""
+    section = system.model.simulation
+    return (
+        section.t_end if t_end is None else t_end,
+        section.step if step is None else step,
+        section.output_step if output_step is None else output_step,
+    )
 
 
 def _times(system: System, integrator, t_end, step, output_step) -> Times:
@@ -78,12 +100,13 @@ def _times(system: System, integrator, t_end, step, output_step) -> Times:
                 f"An output_step of {output_step:g} s over {t_end:g} s makes {t_end / output_step:.3g} states; with error "
                 f"control at most {MOST_STATES:.0e} are allowed."
             )
-        stops = [0.0, *stops_at(jumps, t_end, step, integrator, also=asked)]
-        return Times(t_end, step, output_step, stops, (), 1 if keeps_all or output_step is None else 0, follows)
+        ends = [0.0, *stops_at(jumps, t_end, step, integrator, also=asked)]
+        stride = 1 if keeps_all or output_step is None else 0
+        return Times(t_end, step, output_step, ends, (), stride, follows, (*jumps, *asked))
     ts, hs, stride = steps_of(jumps, t_end, step, output_step, integrator, asked)
     if stride == 1 and len(hs) <= SHORT:
         ts, hs = ts[:], hs[:]
-    return Times(t_end, step, output_step, ts, hs, stride, follows)
+    return Times(t_end, step, output_step, ts, hs, stride, follows, (*jumps, *asked))
 
 
 def given_time(system: System, name: str, value) -> float:

@@ -359,7 +359,7 @@ def test_an_interrupt_leaves_nothing_half_done(key, listening, monkeypatch):
     expected = kg.Stepper(four_bar(), *key, step=H).advance(5)
     stepper = kg.Stepper(four_bar(), *key, step=H).advance(5)
     with monkeypatch.context() as patched:
-        patched.setattr(type(stepper.scheme), "advance", PressesCtrlC(stepper.scheme.advance))
+        patched.setattr(stepper, "_over", PressesCtrlC(stepper._over))
         with pytest.raises(KeyboardInterrupt):
             stepper.advance(7)
     with monkeypatch.context() as patched:

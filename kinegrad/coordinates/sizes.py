@@ -60,13 +60,12 @@ class Numbers:
     def __init__(self, model: Model, parameters: Parameters):
         bodies, self._numbers = list(model.bodies.values()), []
         points = [[*_points(body.markers), tuple(body.com)] for body in bodies] + [[*_points(model.ground.markers)]]
-        self._points = [self._take(x for point in some for x in point) for some in points if some]
-        self._masses = self._take(body.mass for body in bodies)
-        self._moments = [self._take(_moments(body.inertia)) for body in bodies]
-        poses = [getattr(body.pose, "origin", ()) for body in bodies]
-        self._poses = self._take(x for origin in poses for x in origin)
+        self.points = self._take([[x for point in some for x in point] for some in points if some])
+        self.masses = self._take([[body.mass] for body in bodies])
+        self.moments = self._take([_moments(body.inertia) for body in bodies])
+        self.poses = self._take([getattr(body.pose, "origin", ()) for body in bodies])
         end, step = model.simulation.t_end, model.simulation.step
-        self._time, self._parts = self._take([step if end is None else end]), PART * (STEPS if end is None else 1)
+        self.time, self._part = self._take([[step if end is None else end]]), PART * (STEPS if end is None else 1)
         graph = Graph()
         resolve = parameters.resolve(graph)
         scalars = [
@@ -76,22 +75,22 @@ class Numbers:
         self._values = GraphMap(scalars, [graph.input(label) for label in parameters.independent])
         self.move = any(graph.inputs_of(*scalars))
 
-    def _take(self, numbers: Iterable) -> slice:
-        first = len(self._numbers)
-        self._numbers += numbers
-        return slice(first, len(self._numbers))
+    def _take(self, groups: Iterable[Iterable]) -> np.ndarray:
+        """Where groups of numbers begin, and the last one ends."""
+        first = [len(self._numbers)]
+        for group in groups:
+            self._numbers += group
+            first.append(len(self._numbers))
+        return np.array(first, np.int64)
 
     def sizes(self, rho: np.ndarray) -> Sizes:
         """The sizes, with these values of the independent parameters."""
-        x = self._values(rho)
-        masses = x[self._masses]
-        length = max((np.ptp(x[some].reshape(-1, 3), axis=0).max() for some in self._points), default=0.0)
-        for mass, some in zip(masses, self._moments, strict=True):
-            if mass > 0.0:
-                length = max(length, np.sqrt(max(0.0, x[some].max()) / mass))
-        if not length > 0.0:
-            length = np.abs(x[self._poses]).max(initial=0.0)
-        return Sizes(*map(power_of_two, (length, masses.max(initial=0.0), x[self._time][0] * self._parts)))
+        from kinegrad.kernels.sizes import largest
+
+        found = np.zeros(3)
+        largest(self._values(rho), self.points, self.masses, self.moments, self.poses, self.time, found)
+        length, mass, time = found.tolist()
+        return Sizes(power_of_two(length), power_of_two(mass), power_of_two(time * self._part))
 
 
 def _points(markers: Mapping) -> Iterable[tuple]:
@@ -109,12 +108,12 @@ def _moments(inertia) -> tuple:
 
 
 def sizes_of(system: System) -> Sizes:
-    """The sizes of the model of a system, with the values of its parameters."""
-    known = system.tables.setdefault("numbers_of_sizes", {})
-    if not known:
+    """The sizes of the model of a system, with the values of its parameters; `System.model_sizes` has them."""
+    if "numbers_of_sizes" not in system.tables:
         numbers = Numbers(system.model, system.parameters)
-        known |= {"numbers": numbers, "fixed": None if numbers.move else numbers.sizes(system.rho.real)}
-    return known["fixed"] or known["numbers"].sizes(system.rho.real)
+        system.tables["numbers_of_sizes"] = numbers, None if numbers.move else numbers.sizes(system.rho.real)
+    numbers, fixed = system.tables["numbers_of_sizes"]
+    return numbers.sizes(system.rho.real) if fixed is None else fixed
 
 
 def unit_powers(system: System) -> np.ndarray:
@@ -143,7 +142,7 @@ def unit_powers(system: System) -> np.ndarray:
 
 def size_arrays(system: System) -> dict[str, np.ndarray]:
     """What compiled code judges by, not to be changed: the arrays `SIZES` of `kinegrad.kernels.products`."""
-    sizes, (before, arrays) = sizes_of(system), system.tables.get("size_arrays", (None, {}))
+    sizes, (before, arrays) = system.model_sizes, system.tables.get("size_arrays", (None, {}))
     if sizes != before:
         arrays = _size_arrays(system, sizes)
         system.tables["size_arrays"] = sizes, arrays

@@ -22,10 +22,18 @@ from kinegrad.recipes import sealed
 from kinegrad.remembered import remembered
 
 if TYPE_CHECKING:
+    from kinegrad.coordinates.sizes import Sizes
     from kinegrad.equations.element import Element
     from kinegrad.equations.system import Equations
 
-OF_VALUES = ("_s", "_suits", "s_rho", "_some_of_s_rho", "beside")  # properties that follow from values of parameters
+OF_VALUES = (
+    "_s",
+    "_suits",
+    "s_rho",
+    "_some_of_s_rho",
+    "beside",
+    "model_sizes",
+)  # properties that follow from values of parameters
 MEETING = 100  # bytes for each pair of coordinates that meet, while a pattern is made
 
 
@@ -241,6 +249,13 @@ class System:
         _ = self._suits
         return self._s
 
+    def slots_or(self, s: np.ndarray | None) -> np.ndarray:
+        """The same, or others in their place, checked alike."""
+        if s is None:
+            return self.checked_s
+        self._check(s)
+        return s
+
     @cached_property
     def _s(self) -> np.ndarray:
         return self.slots.values(self.rho)
@@ -258,6 +273,13 @@ class System:
             if s[slot] == 0.0:
                 raise KinegradError(sentence)
         self.set.check(self, s)
+
+    @cached_property
+    def model_sizes(self) -> Sizes:
+        """The length, mass and time of the model, powers of two in which things are judged."""
+        from kinegrad.coordinates.sizes import sizes_of
+
+        return sizes_of(self)
 
     @cached_property
     def s_rho(self) -> Jacobian:
@@ -355,11 +377,7 @@ class System:
         wanted : (slots,) array of bool, optional
             Slots that PULLBACK has to serve; all by default.
         """
-        if s is None:
-            s = self.checked_s
-        else:
-            self._check(s)
-        return Workspace(self, s, ds, every_marker, wanted)
+        return Workspace(self, self.slots_or(s), ds, every_marker, wanted)
 
 
 def _kept(rho) -> np.ndarray:

@@ -91,15 +91,13 @@ class Workspace:
         if ds is not None and len(ds):
             self.arrays["ds"][:] = ds
         self.calls = self._calls()
-        if system.solver == FRONTS:
-            self._words_of_fronts()
+        self._put_addresses()
 
     def _calls(self) -> Calls | None:
         """Functions that are laws of the model, put where kernels find them."""
         laws = self.system.tables["packed"].calls
         if not laws:
             return None
-        from kinegrad.kernels.jit import JIT
         from kinegrad.kernels.status import CALLBACK_FAILED
 
         flag = self.arrays["flag"]
@@ -107,11 +105,17 @@ class Workspace:
         def failed():
             flag[STATUS] = CALLBACK_FAILED
 
-        calls = Calls(laws, units_of_inputs(self.system), self.arrays, failed)
-        if JIT:
-            self.arrays["callback"][:] = calls.addresses()
-        self.context.calls = calls
+        self.context.calls = calls = Calls(laws, units_of_inputs(self.system), self.arrays, failed)
         return calls
+
+    def _put_addresses(self) -> None:
+        """Where kernels find functions that are laws, and the solver by fronts its words."""
+        from kinegrad.kernels.jit import JIT
+
+        if self.calls is not None and JIT:
+            self.arrays["callback"][:] = self.calls.addresses
+        if self.system.solver == FRONTS:
+            self._words_of_fronts()
 
     def renew(self, system: System, s: np.ndarray, ds: np.ndarray | None = None) -> None:
         """All arrays as new, with other values of the slots; directions have the pattern that the workspace was made with."""
@@ -122,6 +126,14 @@ class Workspace:
         self._put_sizes()
         if ds is not None:
             self.arrays["ds"][:] = ds
+        self._put_addresses()
+        self.link_solver()
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is worth while to keep it, to be renewed for other values."""
+        real = self.arrays["q"].dtype.kind == "f"
+        return real and self._pattern.slab.nbytes < LARGE_ROOM and "beside" not in self.__dict__
 
     def _put_sizes(self) -> None:
         """The sizes of the model, with the values of its parameters."""

@@ -121,11 +121,11 @@ class Ali3p(Formulation):
             arrays[k][:m] = row[5 * n + i * m : 5 * n + (i + 1) * m]
         self._forget(work)
 
-    def motion(self, rows):
+    @property
+    def places(self):
+        """Multipliers are those of projected accelerations, M ap + f + Phi_qᵀ(lam + sa) = 0: lam alone is of first order."""
         n, m = self.system.n, self.system.m
-        parts = {"q": rows[:, :n], "qd": rows[:, 3 * n : 4 * n], "qdd": rows[:, 4 * n : 5 * n]}
-        # those of the projected accelerations, M ap + f + Phi_qᵀ(lam + sa) = 0: lam alone is of first order only
-        return parts | {"lam": rows[:, 5 * n : 5 * n + m] + rows[:, 5 * n + 2 * m : 5 * n + 3 * m]}
+        return 0, 3 * n, 4 * n, 5 * n, 5 * n + 2 * m
 
     def memory(self, work):
         own = [] if self.sizes is None else [self.sizes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.integrator import Integrator
 from kinegrad.kernels.formulations.arguments import Objectives, Segment, Steps, Variation
+from kinegrad.kernels.prepared import Windows
 from kinegrad.kernels.products import FREEDOMS, POSITION
 from kinegrad.kinematics.start import row_sizes
 
@@ -97,11 +99,18 @@ class Formulation(ABC):
         """`resume` in a run that goes on: arrays of `memory` fit the row."""
         self.resume(work, row)
 
+    @property
+    def places(self) -> tuple[int, int, int, int, int]:
+        """Where q, qd, qdd and lam begin in a row, and what is added to lam, or -1."""
+        n = self.system.n
+        return 0, n, 2 * n, 3 * n, -1
+
     def motion(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """q, qd, qdd, lam of rows, or of stages that begin with them."""
-        n, m = self.system.n, self.system.m
-        parts = {"q": rows[:, :n], "qd": rows[:, n : 2 * n], "qdd": rows[:, 2 * n : 3 * n]}
-        return parts | {"lam": rows[:, 3 * n : 3 * n + m]}
+        n, m, (*first, at, more) = self.system.n, self.system.m, self.places
+        parts = {name: rows[:, k : k + n] for name, k in zip(("q", "qd", "qdd"), first, strict=True)}
+        lam = rows[:, at : at + m]
+        return parts | {"lam": lam if more < 0 else lam + rows[:, more : more + m]}
 
     def memory(self, work: Workspace) -> list[np.ndarray]:
         """Arrays in which a step leaves something to the next one, beside its row."""
@@ -121,10 +130,7 @@ class Formulation(ABC):
         m = self.system.m
         work["flag"][FREEDOMS] = 0
         work.call(POSITION)
-        off, per_row = np.abs(work["Phi"][:m].real), work["per_row"][:m]
-        exact = per_row.all() and (off * per_row).max(initial=0.0) < EXACT
-        if exact:  # as most formulations leave them: the lengths of rows need not be known
-            return ""
+        off = np.abs(work["Phi"][:m].real)
         part = off / row_sizes(self.system, work, m)
         if not part.max(initial=0.0) > DRIFTED:
             return ""
@@ -144,16 +150,9 @@ class Formulation(ABC):
     def call(self, work: Workspace, fn, method, steps: Steps, objectives: Objectives) -> tuple:
         """The compiled entry that does steps by a method, `Implicit` or `Explicit`, and its arguments."""
 
-    def advance(self, work: Workspace, fn, method, steps: Steps, objectives: Objectives) -> tuple:
-        """Status and number of steps done."""
-        entry, arguments = self.call(work, fn, method, steps, objectives)
-        return entry(*arguments)
-
-    def repeated(self, work: Workspace, fn, method, steps: Steps, objectives: Objectives):
-        """`advance` as a function of nothing, to be called again and again."""
-        from kinegrad.kernels.prepared import Prepared
-
-        return Prepared(*self.call(work, fn, method, steps, objectives))
+    def steps(self, work: Workspace, fn, method, steps: Steps, objectives: Objectives) -> Callable[[int, int], tuple]:
+        """Status and number of steps done, as a function of the first step and of the one behind the last."""
+        return Windows(*self.call(work, fn, method, steps, objectives)).over
 
     @abstractmethod
     def allow_changes(self, work: Workspace, fn, objectives: Objectives) -> None:

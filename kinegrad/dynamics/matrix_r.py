@@ -13,7 +13,7 @@ from kinegrad.dynamics.runge_kutta import RungeKutta
 from kinegrad.errors import KinegradError
 from kinegrad.kernels.formulations.arguments import Explicit
 from kinegrad.kernels.formulations.runge_kutta import NONE
-from kinegrad.kernels.prepared import Prepared
+from kinegrad.kernels.prepared import Prepared, Windows
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LENGTH, POSITION, TIME
 from kinegrad.kernels.status import LOST_RANK, NOT_CONVERGED, OK, SINGULAR
 from kinegrad.kinematics.states import refuse_velocity_rows
@@ -215,54 +215,40 @@ class MatrixR(Formulation):
         at = self.integrator.tableau.stages * self.size
         return row[at : at + self.integrated].real.astype(np.int64)
 
-    def call(self, work, fn, method, steps, objectives, first=0):
-        """As of any formulation, from step number `first` on in the present coordinates."""
+    def call(self, work, fn, method, steps, objectives):
+        """As of any formulation, in the present coordinates."""
         entry = self.kernels.simulate_rk if self.integrator.explicit else self.kernels.simulate_newmark
-        own = self._own(self.off)
-        return entry, (fn, work.pointer, self.system.m, method, steps, objectives, self.opts, own, first)
+        return entry, (fn, work.pointer, self.system.m, method, steps, objectives, self.opts, self._own(self.off), 0)
 
-    def advance(self, work, fn, method, steps, objectives):
-        def some_steps(first):
-            entry, arguments = self.call(work, fn, method, steps, objectives, first)
-            return entry(*arguments)
+    def steps(self, work, fn, method, steps, objectives):
+        """With other independent coordinates where steps end early."""
+        parts, windows, below = None, None, self.options["reselect_below"]
 
-        return self._steps(work, steps, some_steps)
+        def over(first: int, last: int) -> tuple:
+            nonlocal parts, windows
+            done = first
+            work["flag"][FREEDOMS] = int(self.measured)
+            while True:
+                if parts is not self.parts:  # other coordinates
+                    parts, windows = self.parts, Windows(*self.call(work, fn, method, steps, objectives))
+                status, count = windows.over(done, last)
+                done += count
+                poor, inside = status == self.stage.POOR, status == self.stage.POOR_INSIDE
+                if not (poor or inside) and (status not in (NOT_CONVERGED, SINGULAR, LOST_RANK) or below == 0.0):
+                    return status, done - first
+                if not poor:  # once more from the state before the step
+                    work["par"][TIME], work["q"][:], work["v"][:], work["a"][:] = steps.ts[done], *self.before
+                    work.call(POSITION)
+                changed = self.reselect(work, below)
+                if not (poor or inside or changed):
+                    return status, done - first
+                if inside and not changed:  # none are better: the step is done as it is
+                    self.carried[self.stage.LEAST] = 0.0
+                if changed:
+                    self._keep_selection(steps.traj[done])
+                    self.integrator.keep(steps.traj[done])
 
-    def repeated(self, work, fn, method, steps, objectives):
-        parts, prepared = None, None
-
-        def some_steps(first):
-            nonlocal parts, prepared
-            if first:
-                entry, arguments = self.call(work, fn, method, steps, objectives, first)
-                return entry(*arguments)
-            if parts is not self.parts:  # other coordinates
-                parts, prepared = self.parts, Prepared(*self.call(work, fn, method, steps, objectives))
-            return prepared()
-
-        return lambda: self._steps(work, steps, some_steps)
-
-    def _steps(self, work, steps, some_steps):
-        """Status and number of steps done by `some_steps(first)`, with other independent coordinates where they end early."""
-        ts, stride, traj = steps.ts, steps.stride, steps.traj
-        below, done = self.options["reselect_below"], 0
-        work["flag"][FREEDOMS] = int(self.measured)
-        while True:
-            status, done = some_steps(done)
-            poor, inside = status == self.stage.POOR, status == self.stage.POOR_INSIDE
-            if not (poor or inside) and (status not in (NOT_CONVERGED, SINGULAR, LOST_RANK) or below == 0.0):
-                return status, done
-            if not poor:  # once more from the state before the step
-                work["par"][TIME], work["q"][:], work["v"][:], work["a"][:] = ts[done], *self.before
-                work.call(POSITION)
-            changed = self.reselect(work, below)
-            if not (poor or inside or changed):
-                return status, done
-            if inside and not changed:  # none are better: the step is done as it is
-                self.carried[self.stage.LEAST] = 0.0
-            if changed and done % stride == 0:
-                self._keep_selection(traj[done // stride])
-                self.integrator.keep(traj[done // stride])
+        return over
 
     def reselect(self, work, below: float) -> bool:
         """Whether other independent coordinates are better at the state; they are then read from it (MR-11)."""

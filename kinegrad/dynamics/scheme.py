@@ -18,6 +18,7 @@ from kinegrad.dynamics.run import Run
 from kinegrad.kernels.formulations.arguments import Objectives, Segment, Steps, Variation
 
 FIXED = np.zeros(0)  # no error control
+Over = Callable[[int, int], tuple[int, int]]
 
 
 class Pair(NamedTuple):
@@ -92,7 +93,7 @@ class Scheme:
 
     def remark(self, work: Workspace) -> str:
         """A sentence, at the end of a run, on what makes a motion less accurate than its step says; empty if nothing does."""
-        return self.formulation.remark(work) or self.formulation.rows_off(work)
+        return self.formulation.remark(work)
 
     def singular_states(self, motion) -> np.ndarray | None:
         """Numbers of the states that steps found near a singular position; None if steps do not look."""
@@ -176,26 +177,23 @@ class Scheme:
         allowed, coordinates = self.options.get("max_iterations", 0), self.formulation.integrated or self.system.n
         return self.integrator.method(allowed, coordinates, psi, control)
 
-    def advance(self, work: Workspace, fn, steps: Steps, objectives: Objectives, control: np.ndarray = FIXED) -> tuple:
-        """Status and number of steps done; row 0 is the state before the first of them."""
-        return self.formulation.advance(work, fn, self.method(objectives.psi, control), steps, objectives)
-
-    def repeated(self, work: Workspace, fn, steps: Steps, objectives: Objectives) -> Callable[[], tuple]:
-        """`advance` as a function of nothing, to be called again and again; `restore` ends its use."""
-        return self.formulation.repeated(work, fn, self.method(objectives.psi), steps, objectives)
+    def steps(self, work: Workspace, fn, steps: Steps, objectives: Objectives, control: np.ndarray = FIXED) -> Over:
+        """Status and number of steps done, as a function of the first step and of the one behind the last; the workspace holds
+        the state before the first one, and `restore` ends the use of this function."""
+        return self.formulation.steps(work, fn, self.method(objectives.psi, control), steps, objectives)
 
     def load(self, work: Workspace, fn, objectives: Objectives) -> None:
-        """Compile, or load, what `advance` calls, without a step; the workspace holds the start."""
+        """Compile, or load, what `steps` calls, without a step; the workspace holds the start."""
         none = np.zeros(0, np.int64)
         row = np.zeros((1, self.row_size), objectives.psi.dtype)
-        self.advance(work, fn, Steps(np.zeros(1), np.zeros(0), 1, row, none, none), objectives)
+        self.steps(work, fn, Steps(np.zeros(1), np.zeros(0), 1, row, none, none), objectives)(0, 0)
 
     def run_adaptive(self, work, fn, ends, step, interval, objectives, rows, progress, interrupts) -> Run:
         """The run to the last of `ends`, by all of them, with what `rows` keeps; `step` is the first one tried, and multiples
         of `interval` are met."""
 
         def advance(steps, control):
-            return self.advance(work, fn, steps, objectives, control)
+            return self.steps(work, fn, steps, objectives, control)(0, len(steps.hs))
 
         return self.integrator.run(advance, ends, step, interval, rows, progress, interrupts)
 

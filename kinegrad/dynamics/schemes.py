@@ -20,8 +20,6 @@ from kinegrad.expressions.syntax import Expression
 from kinegrad.model.simulation import FORMULATIONS, INTEGRATORS
 from kinegrad.remembered import remembered
 
-MOST_SEEN = 64
-_SEEN: dict = {}
 #: what is computed for each formulation of `kinegrad.model.simulation`; it says with which integrators it goes
 BY_FORMULATION = {
     "ali3p": Ali3p,
@@ -77,18 +75,23 @@ class Made(NamedTuple):
     remark: str
     fixed: bool
     integrator: Integrator
-    elements: tuple  # from which it follows, so that nothing else gets their ids
+    key: tuple  # what it follows from, by value
 
 
 def made_of(system: System, formulation, integrator) -> Made:
     """What the scheme of a formulation and an integrator is made of; remembered where no parameter moves an option."""
-    known, key = system.tables.setdefault("schemes", {}), (id(formulation), id(integrator))
+    known, key = system.tables.setdefault("schemes", {}), (key_of(formulation), key_of(integrator))
     found = known.get(key)
     if found is None:
         found = _make(system, formulation, integrator)
         if found.fixed:
             remembered(known, key, lambda: found)
     return found
+
+
+def key_of(element) -> tuple:
+    """The type and the options of an element, given or not: equal where these are."""
+    return type(element), tuple(vars(element).values()), frozenset(element.model_fields_set)
 
 
 def _follows(element) -> bool:
@@ -113,16 +116,18 @@ def _make(system: System, formulation, integrator) -> Made:
         names = " and ".join(map(repr, given))
         have, them = ("has", "it") if len(given) == 1 else ("have", "them")
         sentence = f"{names} of {formulation.type} {have} no effect with {integrator.type}; leave {them} out."
-    pair, of_integrator = SCHEMES[key], numbers(integrator, system)
+    pair, options, of_integrator = SCHEMES[key], numbers(formulation, system), numbers(integrator, system)
+    fixed = not (_follows(formulation) or _follows(integrator))
+    values = () if fixed else (*options.values(), *of_integrator.values())
     return Made(
         pair,
-        numbers(formulation, system),
+        options,
         of_integrator,
         frozenset(formulation.model_fields_set),
         sentence,
-        not (_follows(formulation) or _follows(integrator)),
+        fixed,
         pair.integrator(of_integrator),
-        (formulation, integrator),
+        (key_of(formulation), key_of(integrator), values),
     )
 
 
@@ -166,16 +171,10 @@ def choose(kind: str, table: dict, value):
 
 
 def formulation_of(value):
-    """A formulation from an object or a name; the same object for the same options."""
-    return _known_before(choose("formulation", FORMULATIONS, value))
+    """A formulation from an object or a name."""
+    return choose("formulation", FORMULATIONS, value)
 
 
 def integrator_of(value):
-    """An integrator from an object or a name; the same object for the same options."""
-    return _known_before(choose("integrator", INTEGRATORS, value))
-
-
-def _known_before(element):
-    """An element with the same options, given or not, that was seen before: what follows from it is found once."""
-    key = type(element), tuple(vars(element).values()), frozenset(element.model_fields_set)
-    return remembered(_SEEN, key, lambda: element, most=MOST_SEEN)
+    """An integrator from an object or a name."""
+    return choose("integrator", INTEGRATORS, value)

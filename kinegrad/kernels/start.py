@@ -357,6 +357,14 @@ def accelerated(fn, ctx, m, eps, S):
 
 
 @entry(what="the start")
+def gap(fn, ctx, m, given, S):
+    """The most that a row lacks at q, in what it changes by when coordinates change by their units."""
+    position_residual(fn, ctx, m, given.position, S.residual)
+    row_sizes(ctx, rows_(ctx), S.sizes)
+    return largest_of(S.residual, S.sizes)
+
+
+@entry(what="the start")
 def find(fn, ctx, m, opts, given, S):
     """DONE, and iterations, with q, v = vp, a = ap, lam of the start, found from q; or what it has not found.
 

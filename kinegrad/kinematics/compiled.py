@@ -57,6 +57,15 @@ class Room:
         )
         self.scratch = scratch(system.n, system.m, system.m + len(freedoms), len(either))
 
+    def put(self, work: Workspace, given) -> None:
+        """What degrees of freedom start with: values and rates, or None for those of the model."""
+        if given is not None:
+            self.given.position[:], self.given.velocity[:] = given
+            return
+        s = work.arrays["s"]
+        self.given.position[self.placed] = s[self.slots[self.placed, 0]]
+        self.given.velocity[:] = s[self.slots[:, 1]]
+
 
 def _markers(directions) -> np.ndarray:
     return np.array([markers for _, *markers in directions], np.int64).reshape(-1, 3)
@@ -88,16 +97,26 @@ def found(system: System, work: Workspace, t: float, compliance: float, given) -
 
     call = _prepared(work, "find", (POSITION, EVALUATE, BIAS), make)
     room.opts[:] = t, compliance
-    if given is None:
-        s = work["s"]
-        room.given.position[:] = 0.0
-        room.given.position[room.placed] = s[room.slots[room.placed, 0]]
-        room.given.velocity[:] = s[room.slots[:, 1]]
-    else:
-        room.given.position[:], room.given.velocity[:] = given
+    room.put(work, given)
     found = call()
     work.check_calls()
     return found
+
+
+def gap(work: Workspace) -> float:
+    """The most that constraints, and freedoms beside what they start with, lack at q in the workspace, by the sizes of rows."""
+    room = _room(work)
+
+    def make(fn):
+        from kinegrad.kernels.start import gap
+
+        return gap, (fn, work.pointer, work.system.m, room.given, room.scratch)
+
+    call = _prepared(work, "gap", (POSITION,), make)
+    room.put(work, None)
+    found = call()
+    work.check_calls()
+    return found[0] if isinstance(found, tuple) else found
 
 
 def closed(system: System, work: Workspace) -> int:

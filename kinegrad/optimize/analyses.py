@@ -10,15 +10,15 @@ import numpy as np
 
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
-from kinegrad.dynamics.schemes import scheme_for
+from kinegrad.dynamics.schemes import made_of, scheme_for
 from kinegrad.errors import SimulationError
 from kinegrad.kinematics.start import close_driven, put_driven, solve_position
 from kinegrad.model.simulation import Simulation
-from kinegrad.sensitivity.gradient import gradient, tight
+from kinegrad.program import tight
+from kinegrad.sensitivity.gradient import gradient
 from kinegrad.sensitivity.histories import derivatives_at
-from kinegrad.sensitivity.repeated import Repeated, repeated
 from kinegrad.signals.histories import histories
-from kinegrad.simulate import simulate
+from kinegrad.simulate import planned
 from kinegrad.starts import start_of
 from kinegrad.times import Every, given_time
 
@@ -131,22 +131,6 @@ class FoundMotion(Found):
         return list(self.result.system.objectives), derivatives_at(self.result, labels, rows)
 
 
-@dataclass(frozen=True, eq=False)
-class FoundAgain(FoundMotion):
-    """Of a run that is repeated with other values.
-
-    Attributes
-    ----------
-    runs : Repeated
-    """
-
-    runs: Repeated
-
-    def gradient(self, labels, method):
-        found = self.runs.gradient(self.result, labels, method)
-        return super().gradient(labels, method) if found is None else found
-
-
 class FoundDriven(FoundMotion):
     """Of a motion by drivers."""
 
@@ -168,32 +152,24 @@ class Dynamics(Analysis):
         self._how: tuple | None = None
 
     def how(self, system):
-        """The formulation, converged as far as derivatives need it, whether steps have the length they need, and what runs
-        are repeated with, if they can be."""
+        """The formulation, converged as far as derivatives need it, and the interval of the states that are kept: each step
+        with steps of one length."""
         if self._how is None:
-            section, runs = self.simulation, None
-            scheme = scheme_for(system, section.formulation, section.integrator)
-            formulation = tight(system, section.formulation, section.integrator)
-            if section.start == "assembly" and not scheme.adaptive:
-                times = self.time(system, "t_end"), self.time(system, "step")
-                runs = repeated(system, formulation, section.integrator, *times, section.solver)
-            self._how = formulation, scheme.adaptive, runs
+            section = self.simulation
+            made = made_of(system, section.formulation, section.integrator)
+            interval = self.time(system, "step")
+            if made.pair.adaptive:
+                interval = None if section.output_step is None else Every(self.time(system, "output_step"))
+            self._how = tight(made, section.formulation), interval
         return self._how
 
     def run(self, system, guess):
         section = self.simulation
-        formulation, adaptive, runs = self.how(system)
-        if runs is not None and guess is not None:
-            found = runs.run(system, guess)
-            if found is not None:
-                return FoundAgain(found, runs)
-        step = every = self.time(system, "step")
-        if adaptive:
-            every = None if section.output_step is None else Every(self.time(system, "output_step"))
-        motion = simulate(
-            system, formulation, section.integrator, t_end=self.time(system, "t_end"), step=step, output_step=every,
-            solver=section.solver, start=section.start, guess=guess,
-        )  # fmt: skip
+        formulation, interval = self.how(system)
+        times = self.time(system, "t_end"), self.time(system, "step"), interval
+        how = formulation, section.integrator, *times, section.solver, section.start
+        program, system, start, guess = planned(system, *how, guess)
+        motion = program.run(system, guess=guess, start=start, watch=False)
         broken = [name for name, value in motion.objectives.items() if not np.isfinite(value)]
         if broken:
             raise SimulationError(f"The objective {broken[0]!r} is infinite or not a number.")
@@ -203,9 +179,8 @@ class Dynamics(Analysis):
         """The start alone: it may be assembled."""
         start, guess = start_of(system, self.simulation.start, guess)
         work = system.workspace()
-        start.put(
-            system, work, scheme_for(system, self.simulation.formulation, self.simulation.integrator).compliance, guess
-        )
+        scheme = scheme_for(system, self.simulation.formulation, self.simulation.integrator)
+        start.put(system, work, scheme.compliance, guess)
         return Begun(work["q"].real.copy())
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegrad.kernels.products import FREEDOMS, POSITION, TIME
-from kinegrad.kinematics.units import NO_SIZE, units_of
+from kinegrad.kinematics.units import NO_SIZE
 from kinegrad.sensitivity.sweeps import at_start
 
 STEP = 1e-6  # of scaled variables: central differences of singular values along exact derivatives of positions
 BLOCK = 1000  # positions whose rows are in memory at once
+COINCIDE = 1e-9  # of their distance from the origin: markers nearer to each other are in one place
 RANK = 1e-9  # of the largest singular value: those below belong to redundant rows
 
 
@@ -92,7 +93,11 @@ def _along(motion, part: slice) -> np.ndarray:
 
 
 def _rows(motion, q: np.ndarray, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(k, m, n) rows in units of the model, at k positions with as many slots."""
+    """(k, m, n) rows by moves of coordinates, lengths among them by how far markers are apart or away, at k positions with as
+    many slots.
+
+    Not by the length of the model, which jumps where parameters double it: a margin is a function that solvers differentiate.
+    """
     system = motion.system
     work = system.workspace(s=motion.s)
     work["flag"][FREEDOMS] = not motion.is_driven
@@ -101,7 +106,9 @@ def _rows(motion, q: np.ndarray, s: np.ndarray, t: np.ndarray) -> np.ndarray:
     for k in range(len(q)):
         work["q"][:], work["s"][:], work["par"][TIME] = q[k], s[k], t[k]
         work.call(POSITION)
-        J = work["J"][:m].real
-        found[k] = units_of(work, J).of(J)
+        x = work["mk"]["x"].real
+        apart, far = (np.abs(x - x.mean(axis=0)).max(), np.abs(x).max()) if x.size else (0.0, 0.0)
+        size = apart if apart > COINCIDE * far else far or system.model_sizes.length
+        found[k] = work["J"][:m].real * np.where(system.lengths, size, 1.0)
     work.give_back()
     return found

@@ -18,10 +18,10 @@ from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, LINEARISE, PULLB
 from kinegrad.kernels.status import OK
 from kinegrad.memory import require
 from kinegrad.motion import Motion
+from kinegrad.reasons import explanation
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
 from kinegrad.sensitivity.states import AllStates, Piece
 from kinegrad.sensitivity.sweeps import at_start, size_of_pieces, tell_unsettled
-from kinegrad.simulate import explanation
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegrad.kernels.formulations.objectives import EXTREME, FINAL, INTEGRAL, Kinds
+from kinegrad.kernels.prepared import Windows
 from kinegrad.kernels.products import LINEARISE
 from kinegrad.kernels.status import OK
 from kinegrad.motion import Motion
 from kinegrad.sensitivity.method import Derivatives, Method, Wanted
-from kinegrad.sensitivity.pieces import Pieces
 from kinegrad.sensitivity.states import AllStates, Piece
 from kinegrad.sensitivity.sweeps import (
     at_start,
     failed,
+    keep_sweep,
+    lent_sweep,
+    same_pattern,
     size_of_pieces,
     start_weights,
     tell_unsettled,
@@ -39,7 +42,7 @@ class Direct(Method):
 
     def run(self, states: AllStates, wanted: Wanted) -> Derivatives:
         course: list | None = [] if self.history else None
-        return Derivatives(direct(states, wanted.ds, wanted.progress, course), course=course)
+        return Derivatives(direct(states, wanted, course), course=course)
 
     def load(self, motion: Motion, wanted: Wanted) -> None:
         states = AllStates(motion)
@@ -51,12 +54,23 @@ class Sweep:
     to there: `grad` (o, p)."""
 
     def __init__(self, motion: Motion, ds: np.ndarray, kinds: Kinds):
-        self.kinds = kinds
+        self.kinds, self.pattern = kinds, ds
         self.work = work = motion.system.workspace(ds=ds, s=motion.s)
         self.grad, self.state = np.zeros((len(kinds.kind), len(ds)), work["q"].dtype), None
         self.weights = usual_start_weights(motion, kinds)
         self.begin(motion)
         self.fn = work.functions(LINEARISE)
+
+    @classmethod
+    def of(cls, states: AllStates, wanted: Wanted) -> Sweep:
+        """A sweep that was done before, at the start of another motion of the same program, or a new one."""
+        motion, ds = states.motion, wanted.ds
+        kept = lent_sweep(motion, (cls, wanted.labels))
+        if kept is None or kept.kinds is not states.kinds or not same_pattern(ds, kept.pattern):
+            return cls(motion, ds, states.kinds)
+        kept.work.renew(motion.system, motion.s, ds)
+        kept.begin(motion)
+        return kept
 
     def begin(self, motion: Motion) -> None:
         """Be at the start of a motion, in the same arrays if there are some; the workspace is as new."""
@@ -91,7 +105,7 @@ class Sweep:
         if max(rows, default=0) > states.steps:
             raise IndexError(f"there are {states.steps + 1} states, and number {max(rows)} is asked for")
         whole = states.piece(0, states.steps).segment._replace(kinds=self.kinds)
-        pieces = Pieces(*self.motion.scheme.direct_call(self.work, self.fn, whole, self.state, self.grad))
+        pieces = Windows(*self.motion.scheme.direct_call(self.work, self.fn, whole, self.state, self.grad))
         done = 0
         for row in rows:
             if row == 0:
@@ -124,10 +138,10 @@ class Sweep:
         return np.where(np.isin(self.kinds.kind, (FINAL, EXTREME))[:, None], np.nan, grad)
 
 
-def direct(states: AllStates, ds: np.ndarray, progress, course: list | None = None) -> np.ndarray:
-    """(o, p) derivatives by the directions ds (ALI-3, MR-3); what they are on the way is added to `course`."""
-    motion, steps = states.motion, states.steps
-    sweep = Sweep(motion, ds, states.kinds)
+def direct(states: AllStates, wanted: Wanted, course: list | None = None) -> np.ndarray:
+    """(o, p) derivatives by the parameters that are wanted (ALI-3, MR-3); what they are on the way is added to `course`."""
+    motion, steps, progress = states.motion, states.steps, wanted.progress
+    sweep = Sweep.of(states, wanted)
     if course is not None:
         course.append((motion.ts[0], sweep.where_known(0.0 * sweep.grad)))
     for piece in states.forwards(size_of_pieces(steps, progress, course)):
@@ -138,5 +152,6 @@ def direct(states: AllStates, ds: np.ndarray, progress, course: list | None = No
         if progress:
             progress(piece.last / steps)
     tell_unsettled(sweep.work, steps)
-    sweep.work.give_back()
-    return sweep.grad
+    grad = sweep.grad.copy()
+    keep_sweep(motion, (Sweep, wanted.labels), sweep)
+    return grad

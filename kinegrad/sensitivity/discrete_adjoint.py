@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,9 @@ from kinegrad.sensitivity.states import AllStates, Piece
 from kinegrad.sensitivity.sweeps import (
     at_start,
     failed,
+    keep_sweep,
+    lent_sweep,
+    same_pattern,
     size_of_pieces,
     start_weights,
     tell_unsettled,
@@ -41,7 +44,7 @@ class DiscreteAdjoint(Method):
 
     def run(self, states: AllStates, wanted: Wanted) -> Derivatives:
         course: list | None = [] if self.history else None
-        by_slot = adjoint(states, self._slots(wanted), wanted.progress, course, wanted.s_rho.pull)
+        by_slot = adjoint(states, wanted, self._slots(wanted), course)
         course = None if course is None else course[::-1]
         return Derivatives(wanted.s_rho.pull(by_slot), by_slot if self.every_slot else None, course)
 
@@ -59,17 +62,24 @@ class Sweep:
     """The adjoint of the state along a motion, at first zero behind the end, and of the wanted slots, or of all."""
 
     def __init__(self, motion: Motion, wanted: np.ndarray | None, kinds: Kinds):
-        self.motion, self.kinds = motion, kinds
+        self.motion, self.kinds, self.pattern = motion, kinds, wanted
         self.work = motion.system.workspace(s=motion.s, wanted=wanted)
         self.state = motion.scheme.empty_state(len(kinds.kind))
         self.weights = usual_start_weights(motion, kinds)
         self.fn = self.work.functions(LINEARISE, PULLBACK4)
 
-    def begin(self, motion: Motion) -> None:
-        """Be behind the end of another motion, in the same arrays; the workspace is as new."""
-        self.motion = motion
-        for array in self.state:
+    @classmethod
+    def of(cls, states: AllStates, labels: Sequence[str], slots: np.ndarray | None) -> Sweep:
+        """A sweep that was done before, behind the end of another motion of the same program, or a new one."""
+        motion = states.motion
+        kept = None if slots is None else lent_sweep(motion, (cls, labels))
+        if kept is None or kept.kinds is not states.kinds or not same_pattern(slots, kept.pattern):
+            return cls(motion, slots, states.kinds)
+        kept.motion = motion
+        kept.work.renew(motion.system, motion.s)
+        for array in kept.state:
             array[...] = 0.0
+        return kept
 
     def back(self, piece: Piece) -> None:
         """Go back through some steps."""
@@ -89,12 +99,11 @@ class Sweep:
         begin.adjoint(*state, weights)
 
 
-def adjoint(
-    states: AllStates, wanted: np.ndarray | None, progress, course: list | None = None, pull: Callable | None = None
-) -> np.ndarray:
-    """(o, slots) derivatives by the wanted slots, or by all (ALI-4, MR-4); `course` gains what `pull` makes of those on the
-    way, which are derivatives by slots that change there and keep the state."""
-    sweep, steps = Sweep(states.motion, wanted, states.kinds), states.steps
+def adjoint(states: AllStates, wanted: Wanted, slots: np.ndarray | None, course: list | None = None) -> np.ndarray:
+    """(o, slots) derivatives by some slots, or by all (ALI-4, MR-4); `course` gains those by the parameters on the way, of
+    slots that change there and keep the state."""
+    sweep, steps, progress = Sweep.of(states, wanted.labels, slots), states.steps, wanted.progress
+    pull = wanted.s_rho.pull
     if course is not None:
         course.append((states.motion.ts[steps], 0.0 * pull(sweep.work["psi_s"])))
     for piece in states.backwards(size_of_pieces(steps, progress, course)):
@@ -106,5 +115,8 @@ def adjoint(
     sweep.at_start()
     tell_unsettled(sweep.work, steps)
     by_slot = sweep.work["psi_s"].copy()
-    sweep.work.give_back()
+    if slots is None:
+        sweep.work.give_back()
+    else:
+        keep_sweep(states.motion, (Sweep, wanted.labels), sweep)
     return by_slot

@@ -5,40 +5,29 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
-from kinegrad.again import lent
 from kinegrad.coordinates.system import System
-from kinegrad.dynamics.schemes import formulation_of, integrator_of, made_of, solved
 from kinegrad.errors import DerivativeWarning, KinegradError
 from kinegrad.expressions.maps import Jacobian
 from kinegrad.jumps import arguments, parameters_of
 from kinegrad.memory import half_of_free
 from kinegrad.motion import Motion
+from kinegrad.program import program_behind, program_of
 from kinegrad.quiet import without_warnings
+from kinegrad.recorders import state_size
 from kinegrad.remembered import remembered
-from kinegrad.sensitivity.direct import Direct
-from kinegrad.sensitivity.discrete_adjoint import DiscreteAdjoint
 from kinegrad.sensitivity.end_time import end_terms
 from kinegrad.sensitivity.method import Method, Wanted
 from kinegrad.sensitivity.methods import method_of
 from kinegrad.sensitivity.pulled_apart import combinations, pulled_apart, refuse_apart, sentence
-from kinegrad.sensitivity.repeated import Repeated
 from kinegrad.sensitivity.result import Gradient
 from kinegrad.sensitivity.states import MODEST, AllStates, RunAgain, start_again
-from kinegrad.simulate import simulate, state_size
-from kinegrad.starts import Assembled
-from kinegrad.times import times_of, times_that_follow
+from kinegrad.simulate import planned, simulate
+from kinegrad.times import times_that_follow
 
-#: Newton tolerance [of positions] under a gradient: accelerations, and multipliers with them, are known to this divided by
-#: βh² only.  At 1e-13 the gradient of the slider-crank is off by up to 3e-7, at 1e-16 by 1e-10; steps that meet rounding
-#: before the tolerance end there.
-TIGHT = 1e-16
-ROUNDS = 100  # iterations allowed, at least
-REPEATED = (Direct(), DiscreteAdjoint())  # methods of gradients by runs that are repeated
 CALLER = 5  # frames between a warning and whoever called `gradient`
 
 
@@ -78,11 +67,6 @@ def gradient(
         raise KinegradError(
             f"gradient takes a motion, as kg.simulate gives it, or a system, as kg.joint does, and not {type(motion).__name__}."
         )
-    if tighten and memory is None and progress is None and method in REPEATED:
-        found = gradient_again(motion, wrt, method)
-        if isinstance(found, Gradient):
-            return found
-        motion = motion if found is None else found
     if isinstance(motion, System):
         motion = run_for_gradient(motion) if tighten and method.exact else simulate(motion)
     if motion.formulation is None:
@@ -123,69 +107,12 @@ def gradient(
     )  # fmt: skip
 
 
-def gradient_again(motion: Motion | System, wrt: Sequence[str] | None, method: Method) -> Gradient | Motion | None:
-    """A gradient by runs that are repeated, or, for a system, the run that it needs; None where all is to be done anew."""
-    system, found = (motion, None) if isinstance(motion, System) else (motion.system, motion)
-    how = _again_as(motion) if found is None else _again_like(motion)
-    if how is None:
-        return None
-    formulation, integrator, times, solver = how
-    shelf = lent(Repeated, system, formulation, integrator, times, solver)
-    runs = None if shelf is None else shelf.take(Repeated, system, solver)
-    if runs is None:
-        return None
-    try:
-        clock = time.thread_time()
-        run = runs.run(system, found=None if found is None else start_again(found))
-        if run is None:
-            return None
-        labels, _ = asked_for(run, wrt, False)
-        matrix = runs.gradient(run, labels, method.name)
-    finally:
-        shelf.give_back(runs)
-    if matrix is None:
-        return run if found is None else None
-    of_run = run if found is None else found
-    return Gradient(
-        method=method.name, values=dict(run.objectives), wrt=labels, matrix=matrix, motion=run,
-        cpu_s=time.thread_time() - clock, simulation_cpu_s=of_run.cpu_s, runs=0.0 if found is None else 1.0,
-    )  # fmt: skip
-
-
-def _again_as(system: System) -> tuple | None:
-    """Formulation, integrator, times and solver of a run for a gradient, as the model's simulation section says."""
-    section = system.model.simulation
-    if section.start != "assembly" or section.output_step is not None:
-        return None
-    formulation, integrator = formulation_of(section.formulation), integrator_of(section.integrator)
-    made = made_of(system, formulation, integrator)
-    if made.remark or solved(system, formulation, section.solver) is not system:
-        return None
-    return tight(system, formulation, integrator), integrator, times_of(system, made.integrator), system.solver
-
-
-def _again_like(motion: Motion) -> tuple | None:
-    """The same of the run that a motion is followed by."""
-    system, integrator = motion.system, motion.integrator
-    if type(motion.start) is not Assembled or motion.interval or motion.follows or motion.formulation is None:
-        return None
-    if not (motion.scheme.complete and np.array_equal(motion.s, system.checked_s) and motion.t[0] == 0.0):
-        return None
-    formulation = tight(system, motion.formulation, integrator)
-    made = made_of(system, formulation, integrator)
-    if not (made.pair.iterates and motion.scheme.options["tolerance"] > made.options["tolerance"]):
-        return None  # it is tight itself
-    times = times_of(system, made.integrator, motion.t_end, motion.step, motion.step)
-    return formulation, integrator, times, system.solver
-
-
 def asked_for(motion: Motion, wrt: Sequence[str] | None, every_slot: bool) -> tuple[tuple[str, ...], dict]:
     """Labels of the parameters to differentiate by, and the times of the run that follow from parameters; refuses what a
     gradient cannot give.  Values of parameters change nothing of it, so what was asked once is remembered."""
     system, follows = motion.system, motion.follows
-    known, elements = system.tables.setdefault("differentiated", {}), (motion.formulation, motion.integrator)
     names = (wrt,) if isinstance(wrt, str) else tuple(system.model.design if wrt is None else wrt)
-    key = names, every_slot, follows is None or tuple(follows), *map(id, elements)
+    key = names, every_slot, follows is None or tuple(follows)
 
     def make():
         labels = labels_of(system, names, every_slot)
@@ -193,34 +120,35 @@ def asked_for(motion: Motion, wrt: Sequence[str] | None, every_slot: bool) -> tu
             raise KinegradError("The model has no objectives to differentiate; add them under objectives.")
         every = times_that_follow(system, t_end=None, step=None, output_step=None)
         times = every if follows is None else follows
-        check_held(system, system.parameters.independent if every_slot else labels, times, *elements)
+        differentiated = system.parameters.independent if every_slot else labels
+        check_held(system, differentiated, times, motion.formulation, motion.integrator)
         if not every_slot:
             refuse_apart(motion, labels)
-        return labels, times, elements  # with these themselves, so that nothing else gets their ids
+        return labels, times
 
-    return remembered(known, key, make)[:2]
+    return remembered(program_behind(motion).differentiated, key, make)
 
 
 def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
     """The states that a gradient of `motion` goes through, run again where iterations did not go to rounding or states lack;
     in pieces where they are more than `memory` MB."""
-    wanted = min(TIGHT, motion.scheme.options["tolerance"])
-    loose = tighten and motion.scheme.iterates and motion.scheme.options["tolerance"] > wanted
+    program = program_behind(motion)
+    loose = tighten and not program.is_tight
     size = (len(motion.hs) + 1) * state_size(motion.scheme.row_size)
     limit = None if memory is None else _limit(memory)
     if not (motion.stride != 1 or loose or not motion.scheme.complete):
         return AllStates(motion)
-    formulation = tight(motion.system, motion.formulation, motion.integrator) if loose else motion.formulation
+    if loose:
+        program = program.to_rounding
     if limit is None:
         limit = MODEST if motion.stride != 1 else half_of_free(size)
     if size > limit:
-        return RunAgain(replace(motion, formulation=formulation), limit)
-    run = simulate(
-        motion.system, formulation, motion.integrator, t_end=motion.t_end, step=motion.step,
-        output_step=motion.keeping_all, solver=motion.system.solver, s=motion.s, guess=motion.q[0], start=start_again(motion),
-    )  # fmt: skip
-    run.start = motion.start
-    return AllStates(run, runs=1)
+        return RunAgain(motion, program, limit)
+    if motion.stride != 1:  # every state, at the same times
+        how = program.formulation, program.integrator, motion.t_end, motion.step, motion.keeping_all
+        program = program_of(motion.system, *how)
+    again = {"s": motion.s, "guess": motion.q[0], "start": start_again(motion)}
+    return AllStates(program.run(motion.system, **again, watch=False, caller=CALLER + 1), runs=1)
 
 
 def _limit(memory: float) -> float:
@@ -234,30 +162,11 @@ def _limit(memory: float) -> float:
     return 1e6 * value
 
 
-def tight(system: System, formulation, integrator):
-    """`formulation` with Newton iterations to rounding, as far as it has any with an integrator."""
-    known, elements = system.tables.setdefault("tight", {}), (formulation, integrator)
-    key = id(formulation), id(integrator)
-    made = made_of(system, formulation, integrator)
-
-    def make():
-        options = {
-            "tolerance": min(TIGHT, made.options["tolerance"]),
-            "max_iterations": max(ROUNDS, formulation.max_iterations),
-        }
-        used = {name: value for name, value in options.items() if name not in made.pair.unused}
-        return formulation.model_copy(update=used), elements  # with these, so that nothing else gets their ids
-
-    return (remembered(known, key, make) if made.fixed else make())[0]
-
-
 def run_for_gradient(system: System) -> Motion:
     """A run as the model's simulation section says, with Newton iterations to rounding: the one that a gradient needs."""
-    section = system.model.simulation
-    if section.output_step is not None:
-        return simulate(system)
-    formulation, integrator = formulation_of(section.formulation), integrator_of(section.integrator)
-    return simulate(system, tight(system, formulation, integrator), integrator)
+    program, system, start, guess = planned(system, caller=CALLER)
+    program = program if program.times.stride != 1 else program.to_rounding
+    return program.run(system, guess=guess, start=start, caller=CALLER)
 
 
 def check_finite(system, labels: Sequence[str], matrix: np.ndarray, by_slot: np.ndarray | None) -> None:

@@ -114,8 +114,7 @@ class Watch:
 
     def __init__(self, motion: Motion):
         self.system, self.s = motion.system, motion.s
-        self.begin = motion.t[0], motion.q[0], motion.qd[0]
-        self.work = None
+        self.first, self.work = motion, None
         self.changes: list[Change] = []
 
     def look(self, motion: Motion, part: float = 1.0) -> None:
@@ -124,8 +123,8 @@ class Watch:
         if self.system.m == 0 or (told is not None and not len(told)):
             return
         if self.work is None:
-            self.work = self.system.workspace(s=self.s)
-            self.measure = Measure(self.system, self.work, self.begin)
+            self.work, first = self.system.workspace(s=self.s), self.first
+            self.measure = Measure(self.system, self.work, (first.t[0], first.q[0], first.qd[0]))
         samples = max(FEWEST_SAMPLES, int(np.ceil(part * MOST_SAMPLES)))
         self.changes += Passages(motion, self.work, self.measure, samples).changes()
 

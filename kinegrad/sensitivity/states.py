@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from kinegrad.dynamics.schemes import scheme_for
-from kinegrad.errors import KinegradError, SimulationError, UnusedOptionWarning
+from kinegrad.dynamics.scheme import Scheme
+from kinegrad.errors import KinegradError, SimulationError
 from kinegrad.even_times import EvenSteps, EvenTimes
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Segment
@@ -19,8 +18,10 @@ from kinegrad.kernels.status import INTERRUPTED, OK
 from kinegrad.memory import shown
 from kinegrad.motion import Motion
 from kinegrad.objectives import kinds_of, values_of, weighed
+from kinegrad.program import Program
+from kinegrad.reasons import reason
+from kinegrad.recorders import state_size
 from kinegrad.sensitivity.passages import Watch
-from kinegrad.simulate import Loop, begun, reason, state_size
 from kinegrad.starts import AsFound, Assembled, FromState, Start
 
 MODEST = 64e6  # bytes for the states of a run that was kept at some times only
@@ -118,23 +119,23 @@ class RunAgain(AllStates):
     Parameters
     ----------
     motion : Motion
-        What is done again, with the formulation of its gradient.
+        What is done again.
+    program : Program
+        By which.
     limit : float
         Bytes.
     """
 
-    def __init__(self, motion: Motion, limit: float):
+    def __init__(self, motion: Motion, program: Program, limit: float):
+        motion = replace(motion, formulation=program.formulation)
         super().__init__(motion)
-        system = motion.system
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnusedOptionWarning)  # it was told when the motion was made
-            self.scheme, beside = (scheme_for(system, motion.formulation, motion.integrator) for _ in range(2))
-        work, self.fn, row, self.objectives, _ = begun(
-            system, self.scheme, motion.s, motion.q[0], start_again(motion), run_times(motion)[0]
-        )
-        beside.take(self.scheme.found())
+        self.run = run = program.begin(motion.system, s=motion.s, guess=motion.q[0], start=start_again(motion))
+        beside = Scheme(motion.system, *program.made[:4])
+        beside.take(run.scheme.found())
+        self.scheme, row = run.scheme, run.row
         ts, hs = run_times(motion)
-        self.work, self.first_row, self.ts, self.hs = work, row, ts, hs
+        run.ts, run.hs = ts, hs
+        self.work, self.first_row, self.ts, self.hs = run.work, row, ts, hs
         # sweeps have a scheme of their own, so that both go on undisturbed
         self.motion = replace(motion, scheme=beside, ts=ts, hs=hs, traj=row[None].copy(), t=np.zeros(1), stride=len(hs))
         self.kept = motion
@@ -194,7 +195,7 @@ class RunAgain(AllStates):
     def _done(self) -> None:
         """The whole run has been done once."""
         self.runs += 1
-        values = values_of(self.objectives.kinds, self.objectives.psi, self.motion.t_end)
+        values = values_of(self.run.objectives.kinds, self.run.objectives.psi, self.motion.t_end)
         self.values = dict(zip(self.motion.system.objectives, values, strict=True))
 
     def _checkpoint(self, step: int, row: np.ndarray) -> Checkpoint:
@@ -217,22 +218,20 @@ class RunAgain(AllStates):
 
     def _states(self, first: int, last: int, row: np.ndarray) -> tuple[Piece, np.ndarray]:
         """Some steps from the state of the run, which `row` is, and their iterations."""
-        traj = np.zeros((last - first + 1, len(row)), row.dtype)
-        traj[0] = row
-        counts, flags = np.zeros(last - first, np.int64), np.zeros(last - first, np.int64)
-        done = first
+        steps = self.run.new_steps(first, last)
+        steps.traj[0] = row
+        over, done = self.run.over(steps), 0
         with Interrupts() as interrupts:
-            loop = Loop(self.scheme, self.work, self.fn, self.ts, self.hs, self.kept.step, self.objectives, interrupts)
-            while done < last:
-                to = min(last, done + loop.piece(done - first))
-                part = slice(done - first, to - first)
-                status, count = loop.advance(done, to, traj[done - first : to - first + 1], counts[part], flags[part])
+            self.run.cpu_s = 0.0
+            while done < last - first:
+                to = min(last - first, done + self.run.piece(done))
+                status, count = self.run.advance(over, done, to, interrupts)
                 done += count
                 if status != OK:
-                    self._stopped(status, done, traj[done - first])
+                    self._stopped(status, first + done, steps.traj[done])
         if last == self.steps:
-            self.last_row = traj[-1:].copy()
-        return Piece(first, last, self._segment(first, last, traj, flags)), counts
+            self.last_row = steps.traj[-1:].copy()
+        return Piece(first, last, self._segment(first, last, steps.traj, steps.flags)), steps.counts
 
     def _stopped(self, status: int, step: int, row: np.ndarray) -> None:
         """Raises, with the reason."""

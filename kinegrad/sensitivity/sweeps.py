@@ -12,7 +12,7 @@ from kinegrad.kernels.products import TIME, UNSETTLED
 from kinegrad.kinematics.start_derivatives import StartDerivatives
 from kinegrad.motion import Motion
 from kinegrad.objectives import weights_at
-from kinegrad.simulate import explanation
+from kinegrad.reasons import explanation
 
 SEGMENTS = 50
 FEW = 0.05  # of the steps
@@ -38,6 +38,24 @@ def at_start(motion: Motion, work) -> StartDerivatives:
     arrays["v"][:], arrays["a"][:] = arrays["vp"], arrays["ap"]
     arrays["par"][TIME] = motion.ts[0]
     return motion.start.derivatives(motion.system, work, motion.scheme.compliance)
+
+
+def lent_sweep(motion: Motion, key: tuple):
+    """A sweep over another motion of the same program that is over; None where there is none."""
+    return None if motion.program is None else motion.program.lent(key)
+
+
+def keep_sweep(motion: Motion, key: tuple, sweep) -> None:
+    """Keep a sweep that is over for other motions of its program, or at least its arrays."""
+    if motion.program is not None and motion.program.is_short and sweep.work.stays:
+        motion.program.keep(key, sweep)
+    else:
+        sweep.work.give_back()
+
+
+def same_pattern(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether the same numbers are not zero: of directions, or of slots that are wanted."""
+    return a is b or np.array_equal(a != 0, b != 0)
 
 
 def failed(motion: Motion, status: int, step: int) -> KinegradError:

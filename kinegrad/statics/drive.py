@@ -14,6 +14,7 @@ from kinegrad.dynamics.scheme import Scheme
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.interrupts import Interrupts
 from kinegrad.kernels.formulations.arguments import Objectives
+from kinegrad.kernels.prepared import Windows
 from kinegrad.kernels.products import BIAS, EVALUATE, FREEDOMS, OBSERVE, POSITION
 from kinegrad.kernels.status import CALLBACK_FAILED, OK
 from kinegrad.kinematics.branch import explained
@@ -24,7 +25,7 @@ from kinegrad.memory import require
 from kinegrad.motion import Motion
 from kinegrad.objectives import begun_with, kinds_of, values_of
 from kinegrad.quiet import without_warnings
-from kinegrad.simulate import Loop
+from kinegrad.recorders import Progress, every_step, some_steps
 from kinegrad.statics.drivers import check_drivers, refuse_too_many
 from kinegrad.statics.lock_up import passed, reason
 from kinegrad.times import times_of
@@ -71,7 +72,7 @@ def drive(
     """
     refuse_states(system, "a motion by drivers")
     refuse_velocity_rows(system, "A motion by drivers", "simulate the model")
-    t_end, step, output_step, ts, hs, stride, follows = times_of(system, None, t_end, step, output_step)
+    t_end, step, output_step, ts, hs, stride, follows, *_ = times_of(system, None, t_end, step, output_step)
     if system.n > MOST:
         raise KinegradError(
             f"A motion by drivers factors full matrices, of {system.n} coordinates here; it takes up to {MOST}. Simulate the "
@@ -90,8 +91,12 @@ def drive(
         driven.load(work, driven.fn, objectives)
         loaded.add("driven")
     with Interrupts() as interrupts:
-        loop = Loop(driven, work, driven.fn, ts, hs, step, objectives, interrupts)
-        run, done = (loop.every_step(row, progress), None) if stride == 1 else loop.some_steps(row, stride, progress)
+        way = Progress(driven, work, driven.fn, objectives, row, ts, hs, step)
+        run, done = (
+            (every_step(way, progress, interrupts), None)
+            if stride == 1
+            else some_steps(way, stride, progress, interrupts)
+        )
     values = values_of(kinds, objectives.psi, float(run.ts[-1])).tolist()
     values = dict(zip(system.objectives, values, strict=True))
     motion = Motion(
@@ -144,7 +149,7 @@ class DrivenStates(GivenStates):
 
 
 class Driven(GivenStates):
-    """A fully driven system on its way, for `Loop`; `path` has the state that was found last, `factors` those of its rows."""
+    """A fully driven system on its way; `path` has the state that was found last, `factors` those of its rows."""
 
     def __init__(self, system: System, work: Workspace):
         from kinegrad.kernels.formulations import driven
@@ -189,6 +194,7 @@ class Driven(GivenStates):
 
     load = Scheme.load
 
-    def advance(self, work, fn, steps, objectives):
-        """Status and number of steps done."""
-        return self.kernels.drive(fn, work.pointer, self.factors, self.path, self.more, steps, objectives)
+    def steps(self, work, fn, steps, objectives):
+        """Status and number of steps done, as a function of the first one and of the one behind the last."""
+        arguments = fn, work.pointer, self.factors, self.path, self.more, steps, objectives
+        return Windows(self.kernels.drive, arguments).over

@@ -93,7 +93,7 @@ def test_matrix_r_takes_no_more_than_it_can():
 def test_a_coordinate_that_nothing_holds_is_named():
     from kinegrad.kernels.solvers.fronts import STATUS, WHERE
     from kinegrad.kernels.status import SINGULAR
-    from kinegrad.simulate import explanation, singular_coordinate
+    from kinegrad.reasons import explanation, singular_coordinate
 
     system = kg.joint(windows(2))
     work = system.with_solver("fronts").workspace()

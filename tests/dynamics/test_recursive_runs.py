@@ -201,7 +201,7 @@ def test_a_step_touches_no_matrix_of_the_size_of_the_tree(integrator):
         array[:] = np.nan
     traj, counts = np.zeros((11, scheme.row_size)), np.zeros((2, 10), np.int64)
     objectives = Objectives(at_end(0), none, none)
-    status, done = scheme.advance(work, fn, Steps(ts, np.diff(ts), 1, traj, *counts), objectives)
+    status, done = scheme.steps(work, fn, Steps(ts, np.diff(ts), 1, traj, *counts), objectives)(0, 10)
     assert (status, done) == (OK, 10) and np.isfinite(traj).all() and traj[10].any()
     assert all(np.isnan(array).all() for array in large)
 

@@ -11,7 +11,7 @@ import pytest
 
 import kinegrad as kg
 from kinegrad.kernels.jit import JIT
-from kinegrad.simulate import SCRATCH
+from kinegrad.recorders import SCRATCH
 
 FIVE_BAR = Path(__file__).parents[2] / "examples" / "five_bar" / "model.yaml"
 

@@ -26,6 +26,17 @@ class Steps(NamedTuple):
     counts: np.ndarray
     flags: np.ndarray
 
+    def part(self, first: int, last: int) -> "Steps":
+        """The steps first to last - 1."""
+        ends, steps = slice(first, last + 1), slice(first, last)
+        return self._replace(
+            ts=self.ts[ends],
+            hs=self.hs[steps],
+            traj=self.traj[ends],
+            counts=self.counts[steps],
+            flags=self.flags[steps],
+        )
+
 
 class Objectives(NamedTuple):
     """What objectives are, their values so far, and the integrands at the state."""
@@ -74,6 +85,12 @@ class Segment(NamedTuple):
     kinds: Kinds
     traj: np.ndarray
     flags: np.ndarray
+
+    def part(self, first: int, last: int) -> "Segment":
+        """The steps first to last - 1; objectives are taken at their end as at that of a run."""
+        ends, steps = slice(first, last + 1), slice(first, last)
+        before = float(self.hs[first - 1]) if first else 0.0
+        return Segment(self.ts[ends], self.hs[steps], before, 0.0, self.kinds, self.traj[ends], self.flags[steps])
 
 
 class Variation(NamedTuple):
