@@ -51,9 +51,10 @@ def lower(elements, name: str) -> TableSlots:
 
 def spline_slots(elements, name: str, spline: dict) -> TableSlots:
     """The slots of a spline in time, whose record has its times and the first of its coefficients, as those of a table."""
-    begins = elements.times[spline["t0"] : spline["t1"] - 1]
+    times = np.array(elements.times[spline["t0"] : spline["t1"]])
+    begins = times[:-1]
     first = _pieces(elements.slots, f"forces.{name}", -BEYOND, BEYOND, begins)
-    return TableSlots(first, first + 3, spline["slot"], 3)
+    return TableSlots(first, first + 3, spline["slot"], 3, float(np.abs(times).max()))
 
 
 def _pieces(slots, path: str, low: float, high: float, begins) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class Mobility:
     states: int
     velocity_rank: int
     unsuited: str
-    distances: Distances
+    distances: Distances = field(compare=False)
 
     @property
     def dof(self) -> int:

@@ -65,7 +65,7 @@ class Sweep:
     def of(cls, states: AllStates, wanted: Wanted) -> Sweep:
         """A sweep that was done before, at the start of another motion of the same program, or a new one."""
         motion, ds = states.motion, wanted.ds
-        kept = lent_sweep(motion, (cls, wanted.labels))
+        kept = lent_sweep(motion, (cls, tuple(wanted.labels)))
         if kept is None or kept.kinds is not states.kinds or not same_pattern(ds, kept.pattern):
             return cls(motion, ds, states.kinds)
         kept.work.renew(motion.system, motion.s, ds)
@@ -153,5 +153,5 @@ def direct(states: AllStates, wanted: Wanted, course: list | None = None) -> np.
             progress(piece.last / steps)
     tell_unsettled(sweep.work, steps)
     grad = sweep.grad.copy()
-    keep_sweep(motion, (Sweep, wanted.labels), sweep)
+    keep_sweep(motion, (Sweep, tuple(wanted.labels)), sweep)
     return grad

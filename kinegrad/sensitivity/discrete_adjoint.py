@@ -72,7 +72,7 @@ class Sweep:
     def of(cls, states: AllStates, labels: Sequence[str], slots: np.ndarray | None) -> Sweep:
         """A sweep that was done before, behind the end of another motion of the same program, or a new one."""
         motion = states.motion
-        kept = None if slots is None else lent_sweep(motion, (cls, labels))
+        kept = None if slots is None else lent_sweep(motion, (cls, tuple(labels)))
         if kept is None or kept.kinds is not states.kinds or not same_pattern(slots, kept.pattern):
             return cls(motion, slots, states.kinds)
         kept.motion = motion
@@ -118,5 +118,5 @@ def adjoint(states: AllStates, wanted: Wanted, slots: np.ndarray | None, course:
     if slots is None:
         sweep.work.give_back()
     else:
-        keep_sweep(states.motion, (Sweep, wanted.labels), sweep)
+        keep_sweep(states.motion, (Sweep, tuple(wanted.labels)), sweep)
     return by_slot

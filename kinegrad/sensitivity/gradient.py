@@ -15,7 +15,7 @@ from kinegrad.expressions.maps import Jacobian
 from kinegrad.jumps import arguments, parameters_of
 from kinegrad.memory import half_of_free
 from kinegrad.motion import Motion
-from kinegrad.program import program_behind, program_of
+from kinegrad.program import TIGHT, program_behind, program_of
 from kinegrad.quiet import without_warnings
 from kinegrad.recorders import state_size
 from kinegrad.remembered import remembered
@@ -132,8 +132,8 @@ def asked_for(motion: Motion, wrt: Sequence[str] | None, every_slot: bool) -> tu
 def states_of(motion: Motion, tighten: bool, memory: float | None) -> AllStates:
     """The states that a gradient of `motion` goes through, run again where iterations did not go to rounding or states lack;
     in pieces where they are more than `memory` MB."""
-    program = program_behind(motion)
-    loose = tighten and not program.is_tight
+    program, scheme = program_behind(motion), motion.scheme
+    loose = tighten and scheme.iterates and scheme.options["tolerance"] > TIGHT
     size = (len(motion.hs) + 1) * state_size(motion.scheme.row_size)
     limit = None if memory is None else _limit(memory)
     if not (motion.stride != 1 or loose or not motion.scheme.complete):

@@ -256,8 +256,7 @@ def test_times_that_follow_in_python_and_after_loading(tmp_path):
 @pytest.fixture
 def count(monkeypatch):
     """How often a motion was simulated, and a start solved."""
-    modules = ("simulate", "sensitivity.gradient", "starts")
-    simulation, sensitivity, starts = (import_module(f"kinegrad.{name}") for name in modules)
+    program, starts = (import_module(f"kinegrad.{name}") for name in ("program", "starts"))
     calls = {"simulate": 0, "start": 0}
 
     def counted(name, function):
@@ -267,9 +266,7 @@ def count(monkeypatch):
 
         return run
 
-    again = counted("simulate", simulation.simulate)
-    monkeypatch.setattr(simulation, "simulate", again)
-    monkeypatch.setattr(sensitivity, "simulate", again)
+    monkeypatch.setattr(program.Program, "run", counted("simulate", program.Program.run))
     monkeypatch.setattr(starts, "start", counted("start", starts.start))
     return calls
 

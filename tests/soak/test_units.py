@@ -127,7 +127,9 @@ def test_starts_and_freedoms(name, kind):
         system, unit = lowered(document(name), to, kind)
         work = system.workspace()
         iterations = start(system, work)
-        mobility = kg.mobility(system)
+        mobility = vars(kg.mobility(system))
+        distances = mobility.pop("distances")
+        ways = [(way / distances.length, turn) for way, turn in distances.bodies.values()]
         rates = work["v"] / unit * 2.0**to.time
-        found.append(((work["q"] / unit).tolist(), rates.tolist(), iterations, vars(mobility)))
+        found.append(((work["q"] / unit).tolist(), rates.tolist(), iterations, mobility, ways))
     assert found[0] == found[1] == found[2]
