@@ -118,8 +118,15 @@ def _solver(T, J, D):
     if isinstance(J, Rows):
         status, where = J.fronts.factor(T.data, J, D[:, 0])
         return (J.fronts.solve, -1) if status == OK else (None, where)
-    inverse = _inverse(T + J.T @ (D * J))
-    return (None, -1) if inverse is None else (lambda B: inverse @ B, -1)
+    A = T + J.T @ (D * J)
+    inverse = _inverse(A)
+    return (None, -1) if inverse is None else (lambda B: _refined(A, inverse, B), -1)
+
+
+def _refined(A, inverse, B):
+    """A⁻¹ B, refined once: forces of the rows, with their weights, leave accelerations that are small differences."""
+    X = inverse @ B
+    return X + inverse @ (B - A @ X)
 
 
 def _inverse(A):
