@@ -91,7 +91,7 @@ def without_null_rows(system: System) -> System:
                 "known": {},
                 "scalars": scalars,
                 "idle": idle,
-                "every_row": system,
+                "every_row": _without_objectives(system),
             },
             sizes=system.sizes | {"m": m},
             rows=tuple(replace(row, number=shift[row.number]) for row in system.rows),
@@ -99,6 +99,12 @@ def without_null_rows(system: System) -> System:
             own=tuple(replace(own, row=shift[own.row]) for own in system.own),
         )
     )
+
+
+def _without_objectives(system: System) -> System:
+    """The rows alone: forces of objectives are those of a system beside, which is found later."""
+    rows = {"elements": system.tables["elements"] | {"objective": ()}, "again": (), "known": {}}
+    return replace(system, objectives={}, tables=system.tables | rows)
 
 
 def _moved_by_parameters(system: System, work, rng, scale: float) -> np.ndarray:
