@@ -142,15 +142,18 @@ def test_accelerations_of_every_example(name, kind):
 
 @pytest.mark.parametrize("name", ["bennett", "bricard", "bricard_cube"])
 def test_multipliers_are_those_of_least_norm(name):
-    """What is shown of redundant rows is S⁺(A a0 - b) of (UDK-3), with one weight for all rows."""
+    """What is shown of redundant rows is S⁺(A a0 - b) of (UDK-3), of rows in units of the model, with one weight for all."""
     motion = kg.simulate(system(name), "udwadia-kalaba", "rk4", t_end=2e-3, step=1e-3)
     work = system(name).workspace()
     M, Q, A, b = at(work, *polished(work, motion.t[-1], motion.q[-1].copy(), motion.qd[-1].copy()))
+    per_row = work["per_row"][: len(A)]
+    assert (per_row > 0.0).all()
+    A, b = per_row[:, None] * A, per_row * b
     W = M + A.T @ A * np.trace(M) / np.square(A).sum()
     a0 = np.linalg.solve(W, Q + A.T @ b * np.trace(M) / np.square(A).sum())
     lam = pseudo_inverse(A @ np.linalg.solve(W, A.T)) @ (A @ a0 - b)
     assert np.linalg.matrix_rank(A, tol=1e-9) < len(A)
-    assert_close(motion.lam[-1], lam, 1e-9)
+    assert_close(motion.lam[-1], per_row * lam, 1e-9)
 
 
 NO_INERTIA = """
