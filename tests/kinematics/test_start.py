@@ -173,7 +173,10 @@ def test_a_spring_of_no_length_at_the_start():
         "forces: {coil: {type: spring, between: [ground.O, block.P], stiffness: 1, natural_length: 0.2}}\n"
     )
     sentence = refused(AssemblyError, text)
-    assert "a length that divides is zero (spring 'coil')" in sentence
+    assert sentence == (
+        "The position at the start cannot be evaluated: spring 'coil', of a natural length above zero, reached length zero and "
+        "lost its direction; move its markers apart or set natural_length to 0."
+    )
 
 
 BAR = """\

@@ -51,8 +51,9 @@ def test_unknowns_are_those_of_the_pseudoinverse(name, rng):
         matrix = spread(balance.topology.wide, balance.scratch.J).T
         inverse = np.linalg.pinv(matrix, rcond=1e-9)
         b = balance.scratch.b
-        assert_close(found.y[:, 0], inverse @ b, 1e-10)
-        assert_close(found.residual[0], np.abs(b - matrix @ inverse @ b).max(), 1e-9)
+        scratch = balance.scratch  # matrix and b are in units of the model
+        assert_close(found.y[:, 0], scratch.of_unknowns * (inverse @ b), 1e-10)
+        assert_close(found.residual[0], np.abs((b - matrix @ inverse @ b) / scratch.of_rows).max(), 1e-9)
         N = np.eye(len(inverse)) - inverse @ matrix
         if round(np.trace(N)) <= 4:
             assert_close(found.loose**2, np.diag(N), 1e-12, scale=1.0)
