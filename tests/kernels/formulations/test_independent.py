@@ -122,10 +122,12 @@ def test_choice(rng):
     J[:, 4] *= 1e-5
     scratch = np.zeros((M, N)), np.zeros(M), np.zeros(N, np.int64)
     chosen = np.zeros(2, np.int64)
-    assert choose(J, M, np.ones(N), *scratch, chosen) == OK
+    assert choose(J, M, np.ones(M), np.ones(N), *scratch, chosen) == OK
     assert chosen.tolist() == [2, 4]
     J[1:] = 0.0
-    assert choose(J, M, np.ones(N), np.zeros((M, N)), np.zeros(M), np.zeros(N, np.int64), chosen) == SINGULAR
+    assert (
+        choose(J, M, np.ones(M), np.ones(N), np.zeros((M, N)), np.zeros(M), np.zeros(N, np.int64), chosen) == SINGULAR
+    )
 
 
 def test_selection_in_a_row():

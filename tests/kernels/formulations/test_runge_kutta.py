@@ -231,11 +231,12 @@ def test_acceptance():
 
 @uncompiled
 def test_scaled_error():
-    """The largest |h Σ e_j K_j| over tolerance (1 + |x|); what is not finite is refused."""
+    """The largest |h Σ e_j K_j| over tolerance (unit/time + |x|); what is not finite is refused."""
     K = np.array([[1.0, -2.0], [0.5, 4.0]])
     x0, x1, e = np.array([3.0, 0.0]), np.array([-4.0, 1.0]), np.array([0.25, -0.5])
-    expected = max(0.1 * abs(e @ K[:, 0]) / (1e-3 * 5.0), 0.1 * abs(e @ K[:, 1]) / (1e-3 * 2.0))
+    unit, time = np.array([0.25, 1.0]), 0.5
+    expected = max(0.1 * abs(e @ K[:, 0]) / (1e-3 * 4.5), 0.1 * abs(e @ K[:, 1]) / (1e-3 * 3.0))
     control = np.array([1.0, 1e-3, 0.0, 0.1, 1.0])
-    assert scaled_error(0.1, e, K, x0, x1, 2, control[ALLOWED]) == pytest.approx(expected, rel=1e-14)
+    assert scaled_error(0.1, e, K, x0, x1, unit, time, control[ALLOWED]) == pytest.approx(expected, rel=1e-14)
     K[0, 0] = np.nan
-    assert scaled_error(0.1, e, K, x0, x1, 2, control[ALLOWED]) == 1e300
+    assert scaled_error(0.1, e, K, x0, x1, unit, time, control[ALLOWED]) == 1e300
