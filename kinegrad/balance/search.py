@@ -123,10 +123,12 @@ class Search:
         violation = float(np.abs(work["Phi"][:m]).max(initial=0.0))
         linearise_at_rest(system, work, self.t, q, units.rows * lam)
         R, K = f + J.T @ lam, units.square(work["R_q"])
-        W = definite(Z.T @ M @ Z)
+        H, W = Z.T @ K @ Z, definite(Z.T @ M @ Z)
+        if not np.isfinite(H).all() or not np.isfinite(W).all():
+            raise np.linalg.LinAlgError("stiffness or inertia beyond the range of numbers")
         self.scale = max(self.scale, np.abs(f).max(initial=0.0))
         size = np.abs(K).max(initial=0.0)
-        return Look(q, units.rows * lam, unit, R, Z, Z.T @ R, Z.T @ K @ Z, W, size, violation)
+        return Look(q, units.rows * lam, unit, R, Z, Z.T @ R, H, W, size, violation)
 
     def newton(self, look: Look) -> tuple[np.ndarray, float]:
         """The full step as far as there is stiffness, and the largest force where there is none."""

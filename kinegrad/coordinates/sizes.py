@@ -54,6 +54,13 @@ def power_of_two(x: float) -> float:
     return 2.0 ** (frexp(x)[1] - 1) if 0.0 < x < np.inf else 1.0
 
 
+def product(sizes: Iterable[float], powers: np.ndarray) -> np.ndarray:
+    """The products of powers of sizes, a row of powers each, exact where these are whole; within the range of numbers."""
+    exponents = np.clip(np.asarray(powers, float) @ np.array([frexp(size)[1] - 1.0 for size in sizes]), -1022.0, 1023.0)
+    whole = np.floor(exponents)
+    return np.ldexp(2.0 ** (exponents - whole), whole.astype(int))
+
+
 class Numbers:
     """The numbers of a model by which its sizes are found, for any values of the parameters."""
 
@@ -155,8 +162,9 @@ def _size_arrays(system: System, sizes: Sizes) -> dict[str, np.ndarray]:
     lengths, powers = system.tables["unit_powers"]
     unit = np.where(lengths, sizes.length, 1.0)
     told = np.isfinite(powers)
-    per_row = np.where(told, sizes.length ** -np.where(told, powers, 0.0), 0.0)
-    soft = np.where(told, sizes.length ** (2.0 * np.where(told, powers, 1.0) - 2.0), 1.0)[: system.m]
+    powers = np.where(told, powers, 1.0)[:, None]
+    per_row = np.where(told, product([sizes.length], -powers), 0.0)
+    soft = product([sizes.length], 2.0 * powers - 2.0)[: system.m]
     return {
         "size": np.array(sizes), "unit": unit, "per": 1.0 / unit, "per_row": per_row, "soft": soft,
         "psi_size": objective_sizes(system, sizes),
@@ -170,15 +178,18 @@ def objective_sizes(system: System, sizes: Sizes) -> np.ndarray:
         for objective in system.model.objectives.values():
             unit = unit_of(system.model, objective.expression) or ONE
             found.append(unit * SECOND if objective.kind == "integral" else unit)
-        system.tables["units_of_objectives"] = [(float(unit.m), float(unit.kg), float(unit.s)) for unit in found]
-    length, mass, time = sizes
-    return np.array([length**m * mass**kg * time**s for m, kg, s in system.tables["units_of_objectives"]])
+        system.tables["units_of_objectives"] = _powers(found)
+    return product(sizes, system.tables["units_of_objectives"])
+
+
+def _powers(units: list) -> np.ndarray:
+    """(units, 3) powers of length, mass and time."""
+    return np.array([(unit.m, unit.kg, unit.s) for unit in units], float).reshape(-1, 3)
 
 
 def units_of_inputs(system: System) -> list[np.ndarray]:
     """For each law its arguments' units in sizes of the model, 1 where they are not known: what differences are taken in."""
     sizes, found = sizes_of(system), []
     for law, *_ in system.tables["packed"].calls:
-        units = [unit_of(system.model, x) or ONE for x in law.inputs]
-        found.append(np.array([sizes.mass**u.kg * sizes.length**u.m * sizes.time**u.s for u in units], float))
+        found.append(product(sizes, _powers([unit_of(system.model, x) or ONE for x in law.inputs])))
     return found

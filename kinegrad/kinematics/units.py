@@ -79,7 +79,7 @@ class Units(NamedTuple):
         """`eps` is that of rows in metres."""
         right = self._by(self.columns, R1), self.right(R2)
         status, X, Y = constrained.solve_constrained(
-            self.square(T), self.of(J), eps / self.length**2, *right, alike, **options
+            self.square(T), self.of(J), eps / self.length / self.length, *right, alike, **options
         )
         return (status, self._by(self.columns, X), self._by(self.rows, Y)) if np.ndim(X) else (status, X, Y)
 
