@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kinegrad.coordinates.patterns import DENSE
 from kinegrad.coordinates.system import System
 from kinegrad.coordinates.workspace import Workspace
 from kinegrad.dynamics.schemes import made_of, scheme_for
@@ -215,6 +216,14 @@ class Kinematics(Analysis):
         step = self.time(system, "step")
         motion = drive(system, t_end=self.time(system, "t_end"), step=step, output_step=step, guess=guess)
         return FoundDriven(motion)
+
+    def begin(self, system, guess):
+        """The position at t = 0 alone."""
+        from kinegrad.statics.drive import Driven
+
+        work = system.with_solver(DENSE).workspace()
+        Driven(system, work).begin(guess)
+        return Begun(work["q"].real.copy())
 
     def assemble(self, system, work):
         put_driven(system, work)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kinegrad.coordinates.sets import lower
-from kinegrad.coordinates.sizes import size_arrays
+from kinegrad.coordinates.sizes import PART, objective_sizes
 from kinegrad.errors import AssemblyError, KinegradError
 from kinegrad.kinematics.start import place, usual_moves
 from kinegrad.model.varying_bodies import VaryingBodies
@@ -340,10 +340,13 @@ class StudyProblem:
         return np.where(sizes > NOTHING * usual, sizes, usual)
 
     def _usual(self, first: Evaluation) -> np.ndarray:
-        """(g,) sizes of goals whose objectives have their units in sizes of the model; 1 where they use none."""
+        """(g,) sizes of goals whose objectives have their units in sizes of the model, with the time of a run to its end; 1
+        where they use none."""
         sizes = np.zeros(len(self.map.objectives))
         for runs, places in self._cases:
-            of = dict(zip(runs.system.objectives, size_arrays(runs.system)["psi_size"], strict=True))
+            own = runs.system.model_sizes
+            own = objective_sizes(runs.system, own._replace(time=own.time / PART))
+            of = dict(zip(runs.system.objectives, own, strict=True))
             for k in places:
                 sizes[k] = of[self.map.objectives[k].partition("@")[0]]
         by_objectives, _ = self.map.jacobians(np.array(list(first.objectives.values())), self._rho(first.values))
