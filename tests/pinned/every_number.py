@@ -154,10 +154,16 @@ def _shown(value) -> str:
     return text if len(text) < 300 else f"{text[:300]} ..."
 
 
+def text_of(found: dict) -> str:
+    """A line for each combination."""
+    lines = (f"{json.dumps(key)}: {json.dumps(values)}" for key, values in found.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def main(path: Path, only: list[str]) -> int:
     found = numbers(only)
     if not path.exists():
-        path.write_text(json.dumps(found, indent=0))
+        path.write_text(text_of(found))
         print(f"{len(found)} combinations written")
         return 0
     expected = json.loads(path.read_text())
