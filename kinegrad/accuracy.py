@@ -44,6 +44,7 @@ class Balance:
         pairs = np.append(np.stack([first, first + 1], axis=1), count)
         self.which = pairs if self.every > 1 else np.arange(count + 1)
         self.energy, self.off, self.t, self.work = np.zeros((len(self.which), 3)), np.zeros(2), t, work
+        self.explicit = scheme.integrator.explicit
         places = np.array(scheme.formulation.places, np.int64)
         fn = work.functions(EVALUATE, ENERGY)
         arguments = fn, work.pointer, work.system.m, t, rows, places, self.which, self.energy, self.off
@@ -56,8 +57,8 @@ class Balance:
         return off < EXACT and told == 1.0
 
     def is_suspicious(self, done: np.ndarray | None) -> bool:
-        """Whether half as much as would be told comes from nowhere in the sample, if all steps do as it does; `done` is the
-        work up to each state, where it is known."""
+        """Whether half as much as would be told comes from nowhere in the sample, if all steps do as it does, or as much where
+        it has all states and their work; `done` is the work up to each state, where it is known."""
         kinetic, potential, power = self.energy.T.tolist()
         total, off, work, worst, moved = [a + b for a, b in zip(kinetic, potential, strict=True)], 0.0, 0.0, 0.0, 0.0
         if done is not None:
@@ -74,7 +75,9 @@ class Balance:
                 worst, moved = max(worst, abs(off)), moved + abs(work)
             worst, moved = self.every * worst, self.every * moved
         moved = max(moved, max(kinetic), max(potential) - min(potential))
-        return not worst <= max(LOOKED_INTO * TOLD * moved, UNSEEN * max(map(abs, potential)))
+        is_known = self.every == 1 and (done is not None or not self.explicit or not any(power))
+        told = TOLD if is_known else LOOKED_INTO * TOLD
+        return not worst <= max(told * moved, UNSEEN * max(map(abs, potential)))
 
 
 def remarks(motion: Motion, balance: Balance) -> tuple[str, str]:

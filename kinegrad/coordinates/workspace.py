@@ -73,10 +73,12 @@ class Pattern:
 class Workspace:
     """The arrays of one caller, by name, and the context of compiled code that points at them.
 
-    `kept` is what calls of compiled code with these arrays have prepared, `way` how a start was reached from the poses.
+    `kept` is what calls of compiled code with these arrays have prepared, `way` how a start was reached from the poses, and
+    `placed` the joint coordinates that these tell, with what is asked put in.
     """
 
     way = None
+    placed: np.ndarray | None = None
 
     def __init__(
         self, system: System, s: np.ndarray, ds: np.ndarray | None, every_marker: bool, wanted, plain: bool = False
@@ -119,7 +121,7 @@ class Workspace:
 
     def renew(self, system: System, s: np.ndarray, ds: np.ndarray | None = None) -> None:
         """All arrays as new, with other values of the slots; directions have the pattern that the workspace was made with."""
-        self.way = None
+        self.way = self.placed = None
         self.system, self._linked = system, self._pattern.linked
         self._pattern.slab.clean(self._room)
         self.arrays["s"][:] = s

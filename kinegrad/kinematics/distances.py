@@ -104,7 +104,10 @@ def tell_branch(system: System, work: Workspace, stacklevel: int = 3) -> None:
     """Warns where the start in the workspace, found from the poses, is on another branch than they show."""
     if all(body.pose is None for body in system.model.bodies.values()):
         return
-    joints, poses, way = system.set.in_joints(system), poses_of(system), work.way
+    way = work.way
+    if way is None and _hardly_moved(system, work):
+        return
+    joints, poses = system.set.in_joints(system), poses_of(system)
     if joints is None or not branch.follows(joints):
         return
     given = _at_poses(joints, work["s"].real if joints.kind == system.kind else None)
@@ -134,6 +137,15 @@ def tell_branch(system: System, work: Workspace, stacklevel: int = 3) -> None:
         ModelWarning,
         stacklevel=stacklevel,
     )
+
+
+def _hardly_moved(system: System, work: Workspace) -> bool:
+    """Whether joint coordinates, from which all bodies follow, have moved by so little from the poses, with what is asked put
+    in, that no body can have turned far: turns add up, and one is at most four times what Euler parameters change."""
+    if work.placed is None or system.set.spanning_tree() is None:
+        return False
+    arrays = work.arrays
+    return bool(4.0 * (np.abs(arrays["q"] - work.placed) * arrays["per"]).sum().real < TURNED)
 
 
 def _at(system: System, s: np.ndarray | None, q: np.ndarray) -> Workspace:

@@ -124,6 +124,7 @@ def place(system: System, work: Workspace) -> None:
     s, ways = work["s"].real, []
     if system.set.spanning_tree() is not None:
         place_as_given(system, work)
+        work.placed = work.arrays["q"].copy()
         work.way = _follow(system, work)
         return
 
