@@ -282,7 +282,7 @@ class Program:
         """Sentences on what shows in its states that a motion is not accurate: rows, and energy."""
         if np.iscomplexobj(motion.traj):
             return "", ""
-        if run.kept is None:
+        if run.kept is None or motion.status != OK:  # the kept arrays end with states of another run
             return accuracy.remarks(motion, Balance(run.scheme, run.work, motion.t, motion.traj))
         if run.balance is None:
             run.balance = Balance(run.scheme, run.work, run.kept.ts, run.kept.traj)

@@ -189,7 +189,7 @@ def _powers(units: list) -> np.ndarray:
 
 def units_of_inputs(system: System) -> list[np.ndarray]:
     """For each law its arguments' units in sizes of the model, 1 where they are not known: what differences are taken in."""
-    sizes, found = sizes_of(system), []
+    sizes, found = system.model_sizes, []
     for law, *_ in system.tables["packed"].calls:
         found.append(product(sizes, _powers([unit_of(system.model, x) or ONE for x in law.inputs])))
     return found
